@@ -4,8 +4,11 @@ Wire format: every frame is a 4-byte big-endian length and that many bytes. The 
 the run's token, so that no other process of the machine can write to the stream; each further one is a
 :class:`~football.update_stream.UpdateMessage` in msgpack.
 
-A send that fails is not repeated: it is unknown which of the bytes before it were read. The error ends the
-batch, its redo starts with a new epoch, and the epoch's first message says from which update it continues.
+A send that fails is not repeated, because nothing shows which of the bytes before it were read. The error ends the task
+of the seat. Spark repeats the task with a new epoch, and the first message of the epoch names the update from which it
+continues.
+
+A send waits while the hub is slow: that is the backpressure from the hub to the stage.
 """
 
 from __future__ import annotations
@@ -31,19 +34,19 @@ class HubConnectionError(ConnectionError):
 
 
 class HubAddress(msgspec.Struct, frozen=True):
-    """Address of a hub, and the token that it expects first."""
+    """Address of a hub, and the token that a client sends first."""
 
     host: str
     port: int
     token: str
 
     def __repr__(self) -> str:
-        """Without the token: a shown address may be stored."""
+        """Omits the token, because a printed address may be stored."""
         return f"HubAddress({self.host}:{self.port})"
 
 
 def frame(body: bytes) -> bytes:
-    """``body`` with its length before it."""
+    """Puts the length of ``body`` before it."""
     return LENGTH.pack(len(body)) + body
 
 
@@ -78,7 +81,7 @@ class HubClient:
             raise HubConnectionError(f"no hub at {address.host}:{address.port}: {error}") from error
 
     def send(self, message: UpdateMessage) -> None:
-        """Sends one message; returns when the system has taken it.
+        """Sends one message; returns when it is in the socket's buffer, so a slow hub makes the caller wait.
 
         Raises:
             HubConnectionError: the hub has closed the connection.
@@ -86,7 +89,7 @@ class HubClient:
         try:
             self._socket.sendall(frame(self._encoder.encode(message)))
         except OSError as error:
-            raise HubConnectionError(f"the hub at port {self.address.port} is away: {error}") from error
+            raise HubConnectionError(f"the hub at port {self.address.port} does not answer: {error}") from error
 
     def close(self) -> None:
         """Ends the connection; what was sent is still delivered."""

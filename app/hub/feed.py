@@ -1,7 +1,8 @@
 """Feed of one match in the hub: its update stream, consolidated, for any number of readers.
 
-Readers call from their own threads; a thread of the hub applies messages. Returned values are immutable. Memory is
-bounded: at each commit the feed settles (:meth:`MatchFeed.settle`).
+Readers call from their own threads; a thread of the hub applies messages. Returned values are immutable. Each commit
+releases memory: the feed drops committed updates and final events (:meth:`MatchFeed.settle`). Subscribers are called in
+the thread that applies messages, so a slow one delays the stage.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class MatchFeed:
         self.messages = 0
 
     def apply(self, message: UpdateMessage, hub_wall_us: int) -> None:
-        """Applies a message of the update stream, which reached the hub at ``hub_wall_us``.
+        """Applies a message, which reached the hub at ``hub_wall_us``, to the view; then calls the subscribers.
 
         Raises:
             ValueError: updates are missing between this message and those before it.
@@ -63,7 +64,7 @@ class MatchFeed:
             self._ended.set()
 
     def settle(self, seq: int, frontier_us: int) -> None:
-        """Drops committed updates that all readers have read: those before ``seq``, and the events final by them.
+        """Drops committed updates, those before ``seq``, that all log readers have read, and events that are final.
 
         Args:
             seq: number of the first update that is not committed.
@@ -78,12 +79,12 @@ class MatchFeed:
             self._log_begin += count
 
     def retain_from(self, cursor: Callable[[], int]) -> None:
-        """Retains the updates after ``cursor()`` in the log until it advances."""
+        """Adds a log reader: the log retains the updates after ``cursor()``, the number of updates that it has read."""
         with self._lock:
             self._log_readers.append(cursor)
 
     def _measure(self, message: UpdateMessage, hub_wall_us: int) -> None:
-        if message.due_wall_us == 0:  # not paced, or read ahead of its time: there is no arrival to measure from
+        if message.due_wall_us == 0:  # not paced, or read before it was due: there is no arrival to measure from
             return
         self._latency["source"].add(message.stage_wall_us - message.due_wall_us)
         self._latency["engine"].add(message.sent_wall_us - message.stage_wall_us)
@@ -110,7 +111,7 @@ class MatchFeed:
         self._camera = pose
 
     def provide_input(self, state: Callable[[], Any]) -> None:
-        """Sets the function that gives the state of the input."""
+        """Sets the function that returns the state of the input."""
         self._input = state
 
     def sheet(self) -> MatchSheet:
@@ -136,7 +137,7 @@ class MatchFeed:
             return self._log_begin + len(self._log), self._log[max(0, cursor - self._log_begin) :]
 
     def retained_log(self) -> tuple[int, int, Sequence[UpdateRecord]]:
-        """The cursor at the end of the log, the ``seq`` before which all is settled, and the retained updates."""
+        """The cursor at the end of the log, the ``seq`` of the first retained update, and the retained updates."""
         with self._lock:
             begin_seq = self._log[0].seq if self._log else self._follower.next_seq
             return self._log_begin + len(self._log), begin_seq, tuple(self._log)

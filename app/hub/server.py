@@ -1,8 +1,8 @@
 """The hub: receives the update stream from engine stages and holds a feed for each match.
 
-It listens on the loopback interface only. A connection may end at any time (a worker died, a batch is
-redone): the content of a half-sent frame is sent again in a new epoch. Each connection is read by a thread of its own;
-the feeds lock.
+It listens on the loopback interface only. A connection may end at any time, when a worker dies or Spark repeats a task;
+the stage of the next epoch sends the content of a half-sent frame again. A thread for each connection reads messages
+and applies them to the feed of their match; the feeds have locks.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Hub:
         *,
         ended: bool = False,
     ) -> None:
-        """Applies what earlier runs have committed, a batch at a time, and settles each.
+        """Applies what earlier runs have committed, window by window, and settles each.
 
         Args:
             match: its id.
@@ -139,7 +139,7 @@ class Hub:
             with connection, connection.makefile("rb") as stream:
                 self._read(stream)
         except (OSError, HubConnectionError, HubError, ValueError) as error:
-            # The stage's next send fails, and its batch is redone under a new epoch.
+            # The stage's next send fails; Spark repeats its task under a new epoch.
             if not self._closing:
                 _log.warning("a connection of a stage was closed: %s", error)
         finally:
@@ -166,7 +166,7 @@ class Hub:
 
 
 def _end(connection: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # the other side was faster
+    with contextlib.suppress(OSError):  # the other side has closed it already
         connection.shutdown(socket.SHUT_RDWR)
 
 

@@ -11,7 +11,7 @@ from football.errors import UserError
 
 
 class HostError(UserError, RuntimeError):
-    """The host cannot go on; the message has the reason. Commits stay, and a later run can resume from them."""
+    """The host cannot continue; the message has the reason. Commits stay, and a later run can resume from them."""
 
 
 class CommitError(HostError):
@@ -38,5 +38,5 @@ class CommitLog(Protocol):
         ...
 
     def failed(self, match: str, reason: str) -> None:
-        """Records that a match cannot go on in this run."""
+        """Records that a match is excluded from this run, with the reason; withdraws its uncommitted updates."""
         ...

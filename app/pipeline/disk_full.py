@@ -13,11 +13,11 @@ from app.pipeline.commits import HostError
 
 #: Error numbers of a full file system and of an exhausted quota.
 _NUMBERS = (errno.ENOSPC, errno.EDQUOT)
-_WORDS = ("No space left on device", "Disk quota exceeded")
+_TEXTS = ("No space left on device", "Disk quota exceeded")
 
 #: Free space that permits an immediate retry. Quotas are not visible, so a retry takes place at intervals, too.
 ENOUGH_BYTES = 16 << 20
-_LOOK_S, _TRY_S, _TELL_S = 0.5, 10.0, 60.0
+_CHECK_S, _RETRY_S, _WARN_S = 0.5, 10.0, 60.0
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ def is_full(error: BaseException) -> bool:
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno in _NUMBERS:
             return True
-        if any(word in str(cause) for word in _WORDS):
+        if any(text in str(cause) for text in _TEXTS):
             return True
         cause = cause.__cause__ or cause.__context__
     return False
@@ -44,7 +44,7 @@ class SpaceWaiter:
 
     def __init__(self, folder: Path, stop: threading.Event) -> None:
         self._folder, self._stop = folder, stop
-        self._warned_s = -_TELL_S
+        self._warned_s = -_WARN_S
 
     def wait(self, error: BaseException) -> None:
         """Waits until a retry of the write that failed with ``error`` is worthwhile.
@@ -53,11 +53,11 @@ class SpaceWaiter:
             HostError: a stop was requested.
         """
         began_s = time.monotonic()
-        if began_s >= self._warned_s + _TELL_S:
+        if began_s >= self._warned_s + _WARN_S:
             self._warned_s = began_s
             _log.warning("the disk of %s is full: the match waits, nothing is lost; make room", self._folder)
-        while not self._stop.wait(_LOOK_S):
-            if time.monotonic() > began_s + _TRY_S or shutil.disk_usage(self._folder).free > ENOUGH_BYTES:
+        while not self._stop.wait(_CHECK_S):
+            if time.monotonic() > began_s + _RETRY_S or shutil.disk_usage(self._folder).free > ENOUGH_BYTES:
                 return
         raise HostError(
             f"the disk of {self._folder} is full; make room, and start again with the same --store to go on"

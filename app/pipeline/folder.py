@@ -1,4 +1,4 @@
-"""Folder of a live match: the match store, and the files that a later run needs to resume the match.
+"""Folder of a live match: the match store, and the files that a later run needs to resume the match; its commits.
 
 Besides the store's own files it holds the input that the match's source has prepared (``capture/``: the packets as they
 arrived; ``topic.json``: the location of the match in a topic), ``states/`` (engine states at offsets) and ``spark/``
@@ -56,16 +56,19 @@ class Match:
         commits = read_commits(store.path)
         self._camera_batch = 1 + max((c.batch for c in commits if c.series == CAMERA_SERIES), default=-1)
         self._last = newest_commit(commits)
-        #: Called after the commit of a window, with the number of the next update.
+        #: Called after the commit of a window, with the number of the first update that is not committed.
         self.on_commit: Callable[[int], None] = lambda seq: None
 
     def commit(self, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
-        """Commits a window; see :class:`app.pipeline.commits.CommitLog`."""
+        """Commits a window; see :class:`app.pipeline.commits.CommitLog`. Then notifies the sink and the input.
+
+        This is where a window that is committed already is ignored, and one that does not follow the last is refused.
+        """
         offset, end = self.offset(), meta["end_offset"]
-        is_there = self._last is not None and (self._last.meta.ended or start < end == offset)
-        if start != offset and not is_there:
+        is_committed = self._last is not None and (self._last.meta.ended or start < end == offset)
+        if start != offset and not is_committed:
             raise CommitError(f"{self.folder}: a window of {start}..{end} where {offset} comes next")
-        if not is_there:
+        if not is_committed:
             tables, batch = dict(tables), self._last.batch + 1 if self._last else 0
             if batch == 0:
                 tables["quarantine"] = self._with_unreadable(tables.get("quarantine"))

@@ -1,4 +1,4 @@
-"""Encoding of blocks in a Spark row: several blocks, each with its times, in one binary value.
+"""Blocks in a Spark row: their encoding in one binary value, and their grouping into portions for the engine.
 
 Spark's cost is per row, so at full speed a row carries many blocks; in a paced run it carries those that are due.
 
@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from app.sources.interface import TimedBlock
 
-#: Blocks that are later than this form portions, which span a share of their lateness.
+#: Blocks that are later than this form portions. A portion spans this share of their lateness, and at most this much
+#: arrival time.
 LATE_US, SHARE, TOGETHER_MAX_US = 50_000, 0.25, 500_000
 
-#: Portions of a recording that is played at full speed span this. It is less than the allowed lateness, since the
-#: engine reports lost inputs only between two portions.
+#: Arrival time of a portion of a recording that is played at full speed. It is less than the allowed lateness, since
+#: the engine reports lost inputs only between two portions.
 RECORDED_US = 1_000_000
 
 _HEAD = struct.Struct("<qqI")

@@ -48,7 +48,7 @@ class InProcessConfig(msgspec.Struct, frozen=True):
 
 
 class UpdateSink(Protocol):
-    """Receives the update stream as the engine emits it, such as the hub."""
+    """Receives the update stream as the engine emits it: the hub. (A :class:`app.run.sinks.Sink` publishes it.)"""
 
     def apply(self, message: UpdateMessage) -> None:
         """Processes a message."""

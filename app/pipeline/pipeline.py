@@ -63,10 +63,10 @@ _MEASURED_BLOCKS = 250
 _MEASURED_US = 10_000_000
 
 #: Interval at which the steps of one detector are timed, each detector in turn.
-_LOOK_PERIOD_US = 200_000
+_TIMING_PERIOD_US = 200_000
 
-#: Steps that each detector repeats at the end of a batch, as a purity check.
-_REHEARSED = 4
+#: Steps that each detector repeats at the end of a window, as a purity check.
+_REPEATED_STEPS = 4
 
 #: A position older than this is no longer shown.
 VIEW_STALE_US = 2_000_000
@@ -86,7 +86,7 @@ class PipelineOptions:
         allowed_lateness_ms: largest lateness of a packet that is still repaired.
         max_held: limit of the inputs that all units together retain for repairs.
         available: wall seconds available per second of the stream; 0.25 at four times its speed.
-        costs: initial costs of the work, for options that adapt to load; later costs are measured between batches.
+        costs: initial costs of the work, for options that adapt to load; later costs are measured between windows.
         parameters: of the detectors.
         extra: optional detectors, see ``detectors.catalogue.build_detectors``.
     """
@@ -118,7 +118,7 @@ class PipelineOptions:
 
 
 @dataclass
-class _Carried:
+class _PipelineState:
     """State of the pipeline besides the engine, part of each snapshot."""
 
     next_seq: int = 0
@@ -139,7 +139,7 @@ class PipelineError(RuntimeError):
 
 
 class MatchPipeline:
-    """Turns the blocks of one match into updates: decodes, checks, orders, detects, records.
+    """Turns the blocks of one match into updates: decodes, checks, runs the engine, collects rows to commit.
 
     Args:
         sheet: the match sheet of the input.
@@ -171,16 +171,16 @@ class MatchPipeline:
         self._engine = Engine(hierarchy, options.engine(), watched, make_unit)
         self._meter = CostMeter(options.available)
         self._engine.set_costs(options.costs or Costs(available=options.available))
-        self._arrivals = self._instant if framed else _each
+        self._arrivals_of = self._frame_arrivals if framed else _packet_arrivals
         self._checks = validator_of(sheet)
-        self._carried = _Carried()
+        self._state = _PipelineState()
         self._bodies: dict[str, Event] = {}
         self._newest_frame: Event | None = None
         self._ball: Event | None = None
         self._updates: list[UpdateRecord] = []
         self._refused = QuarantineBuffer()
         self._positions: list[pa.Table] = []
-        self._view_due_us = self._health_due_us = self._look_due_us = -(2**62)
+        self._view_due_us = self._health_due_us = self._timing_due_us = -(2**62)
         self._first_message = True
 
     def push(self, payload: bytes, arrival_us: int, due_wall_us: int = 0) -> UpdateMessage | None:
@@ -203,31 +203,32 @@ class MatchPipeline:
         """
         stage_wall_us = _wall_us()
         began_ns = time.perf_counter_ns()
-        carried = self._carried
+        state = self._state
         arrivals: list[Arrival] = []
         for arrival_us, _, payload in blocks:
-            carried.now_us = max(carried.now_us, arrival_us)
-            arrivals += self._decided(payload) if is_official(payload) else self._unpacked(payload, arrival_us)
+            state.now_us = max(state.now_us, arrival_us)
+            official = is_official(payload)
+            arrivals += self._official_arrivals(payload) if official else self._block_arrivals(payload, arrival_us)
         checked_ns = time.perf_counter_ns()
-        outcome = self._engine.push(arrivals, carried.now_us, complete_us)
+        outcome = self._engine.push(arrivals, state.now_us, complete_us)
         pushed_ns = time.perf_counter_ns()
-        self._quarantine(lost_record(late) for late in self._engine.take_lost())
+        self._quarantine(map(lost_record, self._engine.take_lost()))
         message = self._message(outcome, blocks[-1][1], stage_wall_us)
         outside_ns = checked_ns - began_ns + time.perf_counter_ns() - pushed_ns
         self._meter.add(outside_ns, pushed_ns - checked_ns)
         return message
 
     def measure_in_pause(self) -> None:
-        """Uses a pause between blocks for work that would otherwise delay the end of a batch."""
-        if self._options.adapts and self._carried.now_us >= self._look_due_us:
-            self._look_due_us = self._carried.now_us + _LOOK_PERIOD_US
+        """Times some steps of one detector between two blocks, which would delay the end of the window otherwise."""
+        if self._options.adapts and self._state.now_us >= self._timing_due_us:
+            self._timing_due_us = self._state.now_us + _TIMING_PERIOD_US
             self._meter.look(self._engine, self._detectors)
 
     def finish(self) -> UpdateMessage:
         """Ends the stream: releases all waiting inputs and makes everything final."""
         stage_wall_us = _wall_us()
         outcome = self._engine.finish()
-        self._carried.ended = True
+        self._state.ended = True
         self._view_due_us = self._health_due_us = -(2**62)
         message = self._message(outcome, 0, stage_wall_us)
         if message is None:
@@ -246,41 +247,41 @@ class MatchPipeline:
         return tables
 
     def _settle_positions(self) -> None:
-        """Turns final frames into rows, during a batch so that its end is short."""
+        """Turns final frames into rows. Takes place during a window, too, so that its end is short."""
         final_us = self._engine.watermark_us("frame")
-        frames = self._carried.frames
+        frames = self._state.frames
         done = sorted(ts_us for ts_us in frames if ts_us < final_us)
         self._positions.append(positions_table((ts_us, frames.pop(ts_us)) for ts_us in done))
 
     def commit_meta(self) -> dict[str, object]:
         """Metadata that a commit records besides its tables."""
-        carried = self._carried
+        state = self._state
         health = self._engine.health()
         return {
             "epoch": self.epoch,
-            "now_us": carried.now_us,
+            "now_us": state.now_us,
             "frontier_us": self._engine.watermark_of_all_us(),
-            "next_seq": carried.next_seq,
-            "ended": carried.ended,
-            "positions": carried.positions,
-            "retractions": carried.retractions,
-            "quarantined": dict(carried.quarantined),
+            "next_seq": state.next_seq,
+            "ended": state.ended,
+            "positions": state.positions,
+            "retractions": state.retractions,
+            "quarantined": dict(state.quarantined),
             "late": health.late,
             "lost": health.lost,
             "duplicates": health.duplicates,
         }
 
     def inspect_detectors(self) -> None:
-        """Measures the costs of the work and makes them part of the state; call it before a snapshot.
+        """Lets detectors repeat their last steps between two windows; call it before a snapshot.
 
-        Costs change only between two windows, so that a repeated window uses the same ones. The purity check of the
-        detectors runs here, too.
+        A pipeline that adapts to load measures its costs by these steps, and makes them part of the state. Costs change
+        only between two windows, so that a repeated window uses the same ones. Any other pipeline only checks purity.
         """
         if self._options.adapts:
             self._engine.set_costs(self.measure_costs())
         else:
             for name in self._detectors:
-                self._engine.check_purity(name, _REHEARSED)
+                self._engine.check_purity(name, _REPEATED_STEPS)
 
     def snapshot(self) -> bytes:
         """State after the last pushed block, as bytes. Take the tables first: they are not part of it."""
@@ -288,7 +289,7 @@ class MatchPipeline:
         if untaken:
             raise PipelineError("take_tables() before snapshot(): untaken rows would be lost")
         with _no_collection():
-            return pickle.dumps((self._engine.snapshot(), self._carried), protocol=pickle.HIGHEST_PROTOCOL)
+            return pickle.dumps((self._engine.snapshot(), self._state), protocol=pickle.HIGHEST_PROTOCOL)
 
     def measure_costs(self) -> Costs:
         """Costs of the work since the last measurement."""
@@ -304,59 +305,59 @@ class MatchPipeline:
 
         A snapshot is a pickle, so its seal must be checked before: see :mod:`app.pipeline.state_store`.
         """
-        engine, self._carried = pickle.loads(snapshot)
+        engine, self._state = pickle.loads(snapshot)
         self._engine.restore(engine)
 
-    def _unpacked(self, payload: bytes, arrival_us: int) -> list[Arrival]:
-        """Valid packets of a block of positions."""
+    def _block_arrivals(self, payload: bytes, arrival_us: int) -> list[Arrival]:
+        """Arrivals of the valid packets of a block; puts the others into quarantine."""
         block, bad = self._checks.check(payload, f"block that arrived at {arrival_us} us")
         self._quarantine(bad)
         packets = block.packets if block else ()
-        self._carried.packets += len(packets)
-        self._carried.positions += sum(len(packet.ts_us) for packet in packets)
-        return self._arrivals(packets)
+        self._state.packets += len(packets)
+        self._state.positions += sum(len(packet.ts_us) for packet in packets)
+        return self._arrivals_of(packets)
 
-    def _decided(self, payload: bytes) -> list[Arrival]:
-        """The decision of an official line; empty if it holds none."""
-        line, carried = OfficialLine("a record", 0, payload.hex()), self._carried
+    def _official_arrivals(self, payload: bytes) -> list[Arrival]:
+        """Arrival of the decision in an official line; empty, and the line in quarantine, if it holds none."""
+        line, state = OfficialLine("a record", 0, payload.hex()), self._state
         try:
             line = decode(payload)
-            decision = read(line, self.sheet, carried.now_us)
+            decision = read(line, self.sheet, state.now_us)
         except OfficialError as error:
             self._quarantine([rejected(line, str(error))])
             return []
-        before = carried.decisions.setdefault((decision.source, decision.number), decision)
+        before = state.decisions.setdefault((decision.source, decision.number), decision)
         if before != decision:
             reason = f"number {decision.number} of {decision.source} was another decision before: a {before.kind}"
             self._quarantine([rejected(line, reason)])
             return []
-        oldest_us = max(line.settled_us, carried.now_us - self._options.allowed_lateness_ms * 1_000 * 2 // 3)
-        return [official_arrival(decision, carried.now_us, oldest_us)]
+        oldest_us = max(line.settled_us, state.now_us - self._options.allowed_lateness_ms * 1_000 * 2 // 3)
+        return [official_arrival(decision, state.now_us, oldest_us)]
 
-    def _instant(self, packets: tuple[Packet, ...]) -> list[Arrival]:
+    def _frame_arrivals(self, packets: tuple[Packet, ...]) -> list[Arrival]:
         """One arrival for all packets of a framed input's block, since they belong to one instant."""
         if not packets:
             return []
-        self._carried.instants += 1
-        return [frame_arrival(packets, self._carried.instants)]
+        self._state.instants += 1
+        return [frame_arrival(packets, self._state.instants)]
 
     def _quarantine(self, rejected: Iterable[RejectedRecord]) -> None:
-        self._refused.add(rejected, self._carried.quarantined)
+        self._refused.add(rejected, self._state.quarantined)
 
     def _message(self, outcome: PushResult, due_wall_us: int, stage_wall_us: int) -> UpdateMessage | None:
-        carried = self._carried
+        state = self._state
         self._watch(outcome.watched)
         records = tuple(self._record(update) for update in outcome.updates)
-        now_us = carried.now_us
+        now_us = state.now_us
         view = health = None
         if now_us >= self._view_due_us and (self._ball or self._bodies or self._newest_frame):
             view, self._view_due_us = self._view(), now_us + VIEW_PERIOD_US
         if now_us >= self._health_due_us:
             health, self._health_due_us = self._health(), now_us + HEALTH_PERIOD_US
             self._settle_positions()
-        if not (records or view or health or self._first_message or carried.ended):
+        if not (records or view or health or self._first_message or state.ended):
             return None
-        continues_from = carried.next_seq - len(records) if self._first_message else None
+        continues_from = state.next_seq - len(records) if self._first_message else None
         self._first_message = False
         return UpdateMessage(
             match=self.sheet.match_id,
@@ -370,15 +371,15 @@ class MatchPipeline:
             due_wall_us=due_wall_us,
             stage_wall_us=stage_wall_us,
             sent_wall_us=_wall_us(),
-            ended=carried.ended,
+            ended=state.ended,
         )
 
     def _record(self, update: Update) -> UpdateRecord:
-        carried = self._carried
+        state = self._state
         event = to_record(update.event, self.levels[update.event.kind])
-        record = UpdateRecord(carried.next_seq, update.diff, carried.now_us, event)
-        carried.next_seq += 1
-        carried.retractions += update.diff < 0
+        record = UpdateRecord(state.next_seq, update.diff, state.now_us, event)
+        state.next_seq += 1
+        state.retractions += update.diff < 0
         self._updates.append(record)
         return record
 
@@ -395,7 +396,7 @@ class MatchPipeline:
                     self._bodies[event.source] = event
 
     def _keep_frame(self, update: Update) -> None:
-        frames, event = self._carried.frames, update.event
+        frames, event = self._state.frames, update.event
         if update.diff > 0:
             frames[event.ts_us] = frame_of(event)
             if self._newest_frame is None or event.ts_us >= self._newest_frame.ts_us:
@@ -415,7 +416,7 @@ class MatchPipeline:
         return View(newest_us, _ball_view(ball) if ball else None, tuple(bodies))
 
     def _health(self) -> Health:
-        health, carried = self._engine.health(), self._carried
+        health, state = self._engine.health(), self._state
         return Health(
             clk_us=health.clk_us,
             frontier_us=self._engine.watermark_of_all_us(),
@@ -424,12 +425,12 @@ class MatchPipeline:
             buffered=health.waiting,
             held=health.held,
             late=health.late,
-            retractions=carried.retractions,
+            retractions=state.retractions,
             lost=health.lost,
             duplicates=health.duplicates,
-            quarantined=sum(carried.quarantined.values()),
-            positions=carried.positions,
-            packets=carried.packets,
+            quarantined=sum(state.quarantined.values()),
+            positions=state.positions,
+            packets=state.packets,
             busy=health.busy,
             failed=health.failed,
             faults={name: sum(fault.count for fault in found.values()) for name, found in health.faults.items()},
@@ -445,7 +446,7 @@ def _body_view(body: BodyState, ts_us: int) -> BodyView:
     return BodyView(body.object_id, body.team, ts_us, body.x_m, body.y_m, body.vx_m_s, body.vy_m_s)
 
 
-def _each(packets: tuple[Packet, ...]) -> list[Arrival]:
+def _packet_arrivals(packets: tuple[Packet, ...]) -> list[Arrival]:
     """One arrival for each packet, since transmitters are independent."""
     return [arrival(packet) for packet in packets]
 

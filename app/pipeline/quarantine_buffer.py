@@ -25,7 +25,7 @@ MAX_REASONS = 100
 OTHER_REASONS = "other reasons"
 
 #: Reason texts for the packets that the engine refuses (``middleware.events.Loss``).
-_LATE_FOR = {
+_REASONS = {
     "memory": "arrived later than the engine's memory",
     "promise": "arrived although nothing so old was to come any more",
     "held": "arrived later than the engine's memory, cut short by the number of inputs held",
@@ -39,7 +39,7 @@ class QuarantineBuffer:
 
     def __init__(self) -> None:
         self._rows: list[RejectedRecord] = []
-        self._more = 0
+        self._not_stored = 0
 
     def add(self, rejected: Iterable[RejectedRecord], counts: Counter[str]) -> None:
         """Adds records, and counts them by reason in ``counts``."""
@@ -49,35 +49,34 @@ class QuarantineBuffer:
             if len(self._rows) < MAX_ROWS:
                 self._rows.append(record)
             else:
-                self._more += 1
+                self._not_stored += 1
 
     def take(self) -> pa.Table:
         """Returns and clears the rows of the table ``quarantine``."""
-        rows, more = self._rows, self._more
-        self._rows, self._more = [], 0
-        if more:
-            rows.append(
-                RejectedRecord("further records", "", -1, None, f"{more} more were kept out before the commit", "")
-            )
+        rows, not_stored = self._rows, self._not_stored
+        self._rows, self._not_stored = [], 0
+        if not_stored:
+            reason = f"{not_stored} more were kept out before the commit"
+            rows.append(RejectedRecord("further records", "", -1, None, reason, ""))
         return quarantine_table(rows)
 
     def __bool__(self) -> bool:
         return bool(self._rows)
 
 
-def lost_record(late: Loss) -> RejectedRecord:
-    """Quarantine record of an input that the engine refused as too late."""
-    packet = late.event.payload
+def lost_record(loss: Loss) -> RejectedRecord:
+    """Quarantine record of an input that the engine did not take in."""
+    packet = loss.event.payload
     if isinstance(packet, Official):
         record = f"decision {packet.number} of {packet.source}"
-        return RejectedRecord(record, "official", packet.number, packet.at_us, _LATE_FOR[late.reason], packet.kind)
+        return RejectedRecord(record, "official", packet.number, packet.at_us, _REASONS[loss.reason], packet.kind)
     if not isinstance(packet, Packet):
-        raise TypeError(f"{late.event.kind}: an input of the engine is a packet or a decision, not {packet!r:.80}")
+        raise TypeError(f"{loss.event.kind}: an input of the engine is a packet or a decision, not {packet!r:.80}")
     return RejectedRecord(
         record=f"packet {packet.sequence} of {packet.transmitter}",
         transmitter=packet.transmitter,
         sequence=packet.sequence,
         ts_us=packet.ts_us[0],
-        reason=_LATE_FOR[late.reason],
+        reason=_REASONS[loss.reason],
         raw="",
     )

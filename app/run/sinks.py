@@ -1,4 +1,4 @@
-"""Sinks to which a match's update stream is published: the protocol, and one line per kind."""
+"""Sinks, to which ``--publish`` sends a match's update stream: the protocol, and one line per kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from app.hub.feed import MatchFeed
 
 
 class Sink(Protocol):
-    """Publishes a match's feed while its context lasts. The exit of the context waits until all is sent."""
+    """Publishes a match's feed while its context lasts. The exit of the context waits until all is sent.
+
+    After a crash, updates that a stage has sent and that are not committed may be withdrawn. So a sink undoes what it
+    has published and the store does not confirm, or it publishes committed updates only.
+    """
 
     def __enter__(self) -> Self: ...
 

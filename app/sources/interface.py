@@ -1,4 +1,4 @@
-"""Interface between a run and its sources: requests, entries, portions, and the protocols that a source meets.
+"""Interface between a run and its sources: requests, entries, rows, and the protocols that a source meets.
 
 Theory of operation
 -------------------
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from football.match_sheet import MatchSheet
     from football.packets import RejectedRecord
 
-#: A block: arrival time (stream's clock), when it reached the source (wall clock; 0: unknown), payload.
+#: A block with its times: arrival time (stream's clock), when it reached the source (wall clock; 0: unknown), payload.
 TimedBlock = tuple[int, int, bytes]
 
-#: Limit of a portion's size: a late reader catches up in portions of at most this size.
+#: Limit of a row's size: a late reader catches up in rows of at most this size.
 MAX_ROW_BYTES = 256 * 1024
 
 
@@ -78,7 +78,7 @@ class Entry(msgspec.Struct, frozen=True):
         begin: offset from which it is read.
         speed: stream seconds per wall second; 0 is as fast as possible.
         stop: offset at which it ends at the latest.
-        officials: folder of the match store and further files, where officials write; empty for nowhere.
+        officials: folder of the match store and further files to which officials write; empty if there are none.
     """
 
     match: str
@@ -91,14 +91,14 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class SourceRow(msgspec.Struct, frozen=True):
-    """Output of a reader for one match: blocks of its open window, or the mark that closes the window.
+    """Output of a reader for one match, a row of Spark: blocks of its open window, or the mark that closes the window.
 
     Attributes:
         match: key of the match.
         start: offset at which the window begins.
         end: offset at the window's end; an estimate until the window is closed.
         blocks: in order of arrival.
-        closing: whether the window ends with this portion; then it has no blocks.
+        closing: whether the window ends with this row; then it has no blocks.
         last: whether the match ends with the window.
         failed: why the match cannot be read any further; empty if it can.
     """
@@ -146,11 +146,11 @@ class Reader(Protocol):
         ...
 
     def due_us(self) -> int | None:
-        """Wall time at which the next record is due; 0 for now; None if only reading shows it."""
+        """Wall time at which the next record is due; 0 for now; None if the reader must be polled."""
         ...
 
     def read(self, wait_us: int) -> Iterator[SourceRow]:
-        """Yields the portions that are due. If none is, waits for one, for about ``wait_us`` at most."""
+        """Yields the rows that are due. If none is, waits for one, for about ``wait_us`` at most."""
         ...
 
 
@@ -266,7 +266,7 @@ class MatchInput(Protocol):
         ...
 
     def committed(self, offset: int) -> None:
-        """Records that everything up to ``offset`` is committed, so that a producer may go on."""
+        """Records that everything up to ``offset`` is committed, so that a producer that waits may continue."""
         ...
 
     def lag(self, offset: int, monitor: LagMonitor) -> AbstractContextManager[Any]:
@@ -323,11 +323,11 @@ class Source(Protocol):
         ...
 
     def with_absolute_paths(self, source: str, folder: Path) -> str:
-        """Source name with absolute paths; relative ones in ``source`` start at ``folder``."""
+        """``source`` with absolute paths; relative ones start at ``folder``."""
         ...
 
     def complete_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Options of a run, completed with the values that this kind prescribes and with its defaults.
+        """Completes the options of a run with the values that this kind prescribes, and with its defaults.
 
         Raises:
             ValueError: an option contradicts the source; the message is for the user.
@@ -354,13 +354,13 @@ class Source(Protocol):
         ...
 
     def restart_source(self, source: str, folder: Path) -> str:
-        """The ``--source`` from which a match in ``folder`` could be played once more from its beginning."""
+        """The ``--source`` from which a match in ``folder`` could be played again from its beginning."""
         ...
 
     def selection(self, source: str) -> tuple[str, str] | None:
-        """Name of a source of several matches without the selected match, and that match (empty: all).
+        """Splits a ``--source`` that may hold several matches: its name without a match, and the match (empty: all).
 
-        None for a source that holds exactly one match.
+        None if the source holds exactly one match.
         """
         ...
 

@@ -144,11 +144,11 @@ class RecordedSource:
         return RecordingReader(batch, self.open)
 
 
-class _Due(NamedTuple):
-    """Next item of a match: a block, the end of a window (``closes``), or a check of a growing recording (neither)."""
+class _Item(NamedTuple):
+    """Next item of a match: a block, the end of a window (``closes``), or else a check of a growing recording."""
 
     due_us: int
-    nth: int
+    match_number: int
     start: int
     end: int
     arrival_us: int = 0
@@ -158,7 +158,7 @@ class _Due(NamedTuple):
     failed: str = ""
 
     @property
-    def is_look(self) -> bool:
+    def is_check(self) -> bool:
         """True for a check of a growing recording, which is due by the wall clock at any speed."""
         return not self.payload and not self.closes
 
@@ -174,14 +174,14 @@ class RecordingReader:
     def __init__(self, batch: OpenBatch, open_recording: Callable[[Mapping[str, Any]], Recording]) -> None:
         self._batch, self._open = batch, open_recording
         self._waiter = Waiter(batch.stopped)
-        #: Heap of the next items of all matches by due time; then by match: its further items, and its next portion.
-        self._next: list[_Due] = []
-        self._items: list[Iterator[_Due]] = []
+        #: Heap of the next items of all matches by due time; then by match: its further items, and its next row.
+        self._next: list[_Item] = []
+        self._items: list[Iterator[_Item]] = []
         self._pending: list[_Pending] = []
 
     def add(self, entry: Entry, share: float) -> None:
         """See :class:`app.sources.interface.Reader`."""
-        items = self._match(len(self._items), entry, share)
+        items = self._items_of(len(self._items), entry, share)
         self._items.append(items)
         self._pending.append(_Pending(entry))
         if (item := next(items, None)) is not None:
@@ -197,7 +197,7 @@ class RecordingReader:
         if not self._next:
             return NEVER_US
         item = self._next[0]
-        is_paced = self._pending[item.nth].entry.speed > 0 or item.is_look
+        is_paced = self._pending[item.match_number].entry.speed > 0 or item.is_check
         return item.due_us if is_paced and not self._waiter.stopped else 0
 
     def read(self, wait_us: int) -> Iterator[SourceRow]:
@@ -213,15 +213,15 @@ class RecordingReader:
                 continue
             item = self._next[0]
             yield from self._take(item)
-            following = next(self._items[item.nth], None)
+            following = next(self._items[item.match_number], None)
             if following is None:
                 heapq.heappop(self._next)
             else:
                 heapq.heapreplace(self._next, following)
 
-    def _take(self, item: _Due) -> Iterator[SourceRow]:
-        """Takes a due item; yields the portions that it fills or closes."""
-        pending = self._pending[item.nth]
+    def _take(self, item: _Item) -> Iterator[SourceRow]:
+        """Takes a due item; yields the rows that it fills or closes."""
+        pending = self._pending[item.match_number]
         if item.payload:
             due_us = 0 if self._waiter.stopped else item.due_us if pending.entry.speed else wall_us()
             yield from pending.add(item, (item.arrival_us, due_us, item.payload))
@@ -237,42 +237,42 @@ class RecordingReader:
         for pending in self._pending:
             yield from pending.flush()
 
-    def _match(self, nth: int, entry: Entry, share: float) -> Iterator[_Due]:
+    def _items_of(self, number: int, entry: Entry, share: float) -> Iterator[_Item]:
         """Yields a recording's blocks and the ends of its windows; an error ends the iteration with a failure."""
         at_us = end_us = entry.begin
         due_us = 0
         try:
             pace = anchored_pace(self._batch.anchor(entry.match), entry.speed, at_us)
             closed = 0
-            while not closed or self._goes_on(entry, closed):
+            while not closed or self._has_another(entry, closed):
                 recording = self._open(entry.spec)
                 end_us = min(self._end_us(pace, at_us, 1 if closed or not entry.speed else share), entry.stop)
-                there_us = recording.end_us if recording.is_finished else recording.readable_us
-                if there_us < end_us and not recording.is_finished and recording.is_growing():
+                available_us = recording.end_us if recording.is_finished else recording.readable_us
+                if available_us < end_us and not recording.is_finished and recording.is_growing():
                     if self._batch.stopped():
                         return
-                    yield _Due(wall_us() + _GROW_US, nth, at_us, at_us)
+                    yield _Item(wall_us() + _GROW_US, number, at_us, at_us)
                     continue
-                if there_us <= at_us and recording.is_finished:
+                if available_us <= at_us and recording.is_finished:
                     return
-                end_us = min(end_us, max(there_us, at_us + 1))  # reading on raises the error of a dead producer
+                end_us = min(end_us, max(available_us, at_us + 1))  # a further read raises the error of a dead producer
                 for arrival_us, payload in _blocks(recording, entry, at_us, end_us):
                     due_us = pace.due_wall_us(arrival_us) if entry.speed else arrival_us
-                    yield _Due(due_us, nth, at_us, end_us, arrival_us, payload)
+                    yield _Item(due_us, number, at_us, end_us, arrival_us, payload)
                 last = not recording.has_blocks_from(end_us)
                 due_us = max(due_us, pace.due_wall_us(end_us) if entry.speed else end_us)
-                yield _Due(due_us, nth, at_us, end_us, closes=True, last=last)
+                yield _Item(due_us, number, at_us, end_us, closes=True, last=last)
                 if last or end_us >= entry.stop:
                     return
                 at_us, closed = end_us, closed + 1
         except Exception as error:  # any error here concerns this match only
-            yield _Due(due_us, nth, at_us, end_us, closes=True, failed=reason_of(error))
+            yield _Item(due_us, number, at_us, end_us, closes=True, failed=reason_of(error))
 
-    def _goes_on(self, entry: Entry, closed: int) -> bool:
+    def _has_another(self, entry: Entry, closed: int) -> bool:
         return self._batch.has_another(entry.match) if entry.speed else closed < self._batch.windows
 
     def _end_us(self, pace: Pace, at_us: int, share: float) -> int:
-        """End of a window that begins at ``at_us``; the micro-batch's end, if little would remain of that."""
+        """End of a window that begins at ``at_us``; the micro-batch's end if less than half a window would remain."""
         window_us = self._batch.window_us
         if not pace.speed:
             return at_us + window_us
@@ -281,7 +281,7 @@ class RecordingReader:
 
 
 class _Pending:
-    """Blocks of a match that form its next portion."""
+    """Blocks of a match that form its next row."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -289,8 +289,8 @@ class _Pending:
         self._blocks: list[TimedBlock] = []
         self._size = 0
 
-    def add(self, item: _Due, block: TimedBlock) -> Iterator[SourceRow]:
-        """Adds a block; yields the portion if it is large enough."""
+    def add(self, item: _Item, block: TimedBlock) -> Iterator[SourceRow]:
+        """Adds a block; yields the row if it is large enough."""
         self._range = (item.start, item.end)
         self._blocks.append(block)
         self._size += len(item.payload)
@@ -298,7 +298,7 @@ class _Pending:
             yield from self.flush()
 
     def flush(self) -> Iterator[SourceRow]:
-        """Yields the collected blocks as a portion."""
+        """Yields the collected blocks as a row."""
         if self._blocks:
             blocks, self._blocks, self._size = self._blocks, [], 0
             yield SourceRow(self.entry.match, *self._range, blocks)

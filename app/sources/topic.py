@@ -38,16 +38,16 @@ class TopicInput:
     recording: Recording | None = None
     rejected = ()
 
-    def __init__(self, source: str, place: TopicLocation, sample: Capture) -> None:
-        self._source, self._place, self._sample = source, place, sample
+    def __init__(self, source: str, location: TopicLocation, sample: Capture) -> None:
+        self._source, self._location, self._sample = source, location, sample
         self.sample: Recording = sample
-        self.sheet, self.begin, self.fingerprint = sample.sheet, place.offset, sample.fingerprint
+        self.sheet, self.begin, self.fingerprint = sample.sheet, location.offset, sample.fingerprint
 
     def spec(self, window_s: float, *, alone: bool) -> dict[str, Any]:
         """See :class:`app.sources.interface.MatchInput`."""
-        place, sample = self._place, str(self._sample.path)
-        records = place.records_in(window_s)
-        spec = TopicSpec(self._source, place.match, place.partition, records, window_s, alone, sample)
+        location, sample = self._location, str(self._sample.path)
+        records = location.records_in(window_s)
+        spec = TopicSpec(self._source, location.match, location.partition, records, window_s, alone, sample)
         return msgspec.structs.asdict(spec)
 
     def has_ended(self, offset: int, *, ended: bool) -> bool:
@@ -69,7 +69,7 @@ class TopicInput:
         """See :class:`app.sources.interface.MatchInput`."""
         from app.sources.topic_lag import TopicLagPoller
 
-        return TopicLagPoller(parse(self._source), self._place.partition, offset, monitor)
+        return TopicLagPoller(parse(self._source), self._location.partition, offset, monitor)
 
 
 class TopicSource:
@@ -112,13 +112,13 @@ class TopicSource:
         from app.kafka.matches import find_match
         from app.kafka.warm_up_capture import write_warm_up_capture
 
-        place = request.location
-        if place is None:
+        location = request.location
+        if location is None:
             console.print(f"Looking for the match in {request.source}")
-            place = find_match(parse(request.source))
+            location = find_match(parse(request.source))
         folder.mkdir(parents=True, exist_ok=True)
-        write_warm_up_capture(folder / CAPTURE, place.sheet.sheet)
-        (folder / TOPIC).write_bytes(msgspec.json.encode(place))
+        write_warm_up_capture(folder / CAPTURE, location.sheet.sheet)
+        (folder / TOPIC).write_bytes(msgspec.json.encode(location))
 
     def resume(self, request: SourceRequest, folder: Path, background: ExitStack) -> None:
         """See :class:`app.sources.interface.Source`."""
@@ -126,10 +126,10 @@ class TopicSource:
     def load(self, source: str, folder: Path) -> TopicInput:
         """See :class:`app.sources.interface.Source`."""
         try:
-            place = msgspec.json.decode((folder / TOPIC).read_bytes(), type=TopicLocation)
+            location = msgspec.json.decode((folder / TOPIC).read_bytes(), type=TopicLocation)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise StoreError(f"{folder / TOPIC}: cannot be read: {error}") from error
-        return TopicInput(source, place, Capture.open(folder / CAPTURE))
+        return TopicInput(source, location, Capture.open(folder / CAPTURE))
 
     def restart_source(self, source: str, folder: Path) -> str:
         """See :class:`app.sources.interface.Source`."""

@@ -5,7 +5,7 @@ Theory of operation
 Matches may share a partition; the key of a record names its match. Each partition is read once, from the lowest offset
 at which one of its matches resumes, and each match skips records before its own offset. A match's window closes when
 its time is over, or when it has reached its limit of records; a long backlog is thus read in several windows. The
-window of a match that is over closes at once. The closing portion states the offset of the end. The end is not fixed
+window of a match that is over closes at once. The closing row states the offset of the end. The end is not fixed
 before, because after a failure the match is read again from the committed offset.
 
 A record with the key of no match of this seat is skipped. A record without a key is skipped, too, unless the run plays
@@ -35,7 +35,7 @@ class TopicDemultiplexer:
 
     Args:
         stopped: returns whether a stop was requested; every window is then closed at once.
-        has_another: tells whether a match, by key, gets another window; called when one is closed.
+        has_another: returns whether a match, by key, gets another window; called when one is closed.
     """
 
     def __init__(self, stopped: Callable[[], bool], has_another: Callable[[str], bool]) -> None:
@@ -100,7 +100,7 @@ class _Match:
         return self.taker.ended or self.left <= 0 or time.monotonic() >= self.until_s
 
     def flush(self, min_bytes: int = 1) -> Iterator[SourceRow]:
-        """Yields the records taken as a portion, if they have at least ``min_bytes``."""
+        """Yields the records taken as a row, if they have at least ``min_bytes``."""
         if self._size >= min_bytes:
             blocks, self._blocks, self._size = self._blocks, [], 0
             yield SourceRow(self.name, self.start, self.position, blocks)
@@ -153,7 +153,7 @@ class _Topic:
 
     def _take(self, wait_ms: float) -> Iterator[SourceRow]:
         if self._reader is None:
-            yield from self._begin()
+            yield from self._seek()
         if self._reader is None:
             return
         for record in self._reader.read(wait_ms):
@@ -166,7 +166,7 @@ class _Topic:
         for match in self.open:
             yield from match.flush()
 
-    def _begin(self) -> Iterator[SourceRow]:
+    def _seek(self) -> Iterator[SourceRow]:
         """Seeks to the offsets at which the matches resume; fails matches with deleted records."""
         reader = TopicRecords.of(self._address)
         for match in list(self.open):

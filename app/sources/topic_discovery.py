@@ -41,7 +41,7 @@ class TopicDiscovery(BackgroundWorker):
     def __init__(self, address: Address) -> None:
         super().__init__("topic-discovery", patience_s=5.0)
         self._address = address
-        self._places: dict[str, TopicLocation] = {}
+        self._locations: dict[str, TopicLocation] = {}
         self._at: dict[int, int] = {}
         self._caught_up = threading.Event()
         self._is_full = False
@@ -51,18 +51,18 @@ class TopicDiscovery(BackgroundWorker):
     def matches(self) -> Sequence[Discovered]:
         """See :class:`app.sources.interface.Discovery`."""
         return [
-            Discovered(match, msgspec.structs.replace(self._address, match=match).url, place)
-            for match, place in self.places().items()
+            Discovered(match, msgspec.structs.replace(self._address, match=match).url, location)
+            for match, location in self.locations().items()
         ]
 
-    def places(self) -> Mapping[str, TopicLocation]:
+    def locations(self) -> Mapping[str, TopicLocation]:
         """Location of each match found so far, by its id, in the order in which they were found."""
-        return dict(self._places)
+        return dict(self._locations)
 
     def wait_first(self, stop: threading.Event, patience_s: float = SHEET_PATIENCE_S) -> None:
         """Waits until the topic is read to its end and holds a match, or nothing is read for too long."""
         until_s, read = time.monotonic() + patience_s, 0
-        while not (self._places and self._caught_up.is_set()) and not stop.wait(_POLL_MS / 1e3):
+        while not (self._locations and self._caught_up.is_set()) and not stop.wait(_POLL_MS / 1e3):
             if (now_read := sum(self._at.values())) > read and not self._caught_up.is_set():
                 until_s, read = time.monotonic() + patience_s, now_read  # the limit applies to a pause in reading only
             if time.monotonic() > until_s:
@@ -112,9 +112,9 @@ class TopicDiscovery(BackgroundWorker):
         if kind_of(record) != SHEET or (sheet := sheet_of(record)) is None:
             return
         match = sheet.sheet.match_id
-        if match not in self._places and len(self._places) >= MATCHES_MAX:
+        if match not in self._locations and len(self._locations) >= MATCHES_MAX:
             if not self._is_full:
                 _log.warning("%s has shown %d matches; further ones are left out", self._address.topic, MATCHES_MAX)
             self._is_full = True
         elif record.key == match.encode():  # a sheet with another key would lead to no records
-            self._places.setdefault(match, TopicLocation(match, record.partition, record.offset, sheet))
+            self._locations.setdefault(match, TopicLocation(match, record.partition, record.offset, sheet))

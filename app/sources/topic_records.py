@@ -86,7 +86,7 @@ class RecordDecoder:
 
     Args:
         match: its id; records with another key are skipped.
-        address, partition: location of the records, for the reasons of refused ones.
+        address, partition: location of the records, for the reasons of those that are refused.
 
     Attributes:
         ended: whether the record that ends the match was taken.

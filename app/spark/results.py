@@ -21,15 +21,15 @@ _SUFFIX = ".closed"
 
 
 class ClosedWindow(msgspec.Struct, frozen=True):
-    """A window of a match.
+    """A closed window of a match, or its failure.
 
     Attributes:
         match: key of the match.
         start, end: offsets of the window.
-        epoch: of the engine that worked on it.
+        epoch: of the stage that processed it.
         tables: Arrow IPC streams by name.
         meta: metadata of the commit.
-        failed: why the match cannot go on; nothing is committed then.
+        failed: why the match cannot continue; empty for a window. Nothing of a failure is committed.
     """
 
     match: str

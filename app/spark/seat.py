@@ -81,10 +81,10 @@ class Seat:
         return self.folder / f"{quote(match, safe='')}.anchor"
 
     def request_turn(self) -> None:
-        """Requests a turn from the driver and waits for it.
+        """Requests a turn from the driver and waits until it is granted.
 
-        When the turn is granted, the list states where each match resumes. The driver never commits results of an
-        earlier turn after that. A failed task needs this because Spark restarts it without the driver's knowledge: only
+        Then the list of matches has the offset at which each resumes, and the driver commits no results of an earlier
+        turn any more. A failed task needs this because Spark restarts it without the driver's knowledge: only
         the driver knows which results of the first attempt are committed.
 
         The wait has no limit, because the first turn of a stand-by run is granted at takeover. The process ends with

@@ -33,8 +33,8 @@ NAME = "touchline_seat"
 
 _log = logging.getLogger(__name__)
 
-#: One row of the stream: blocks of one match, of one window. The frames of a closing row hold the reason why the match
-#: cannot be read any further, empty if it can; ``last`` states whether the match ends with the window.
+#: One row of the stream: an :class:`app.sources.interface.SourceRow`. ``frames`` holds its encoded blocks
+#: (:mod:`app.pipeline.framing`); in a closing row, the reason why the match cannot be read any further, if any.
 SCHEMA = "match string, start bigint, end bigint, last boolean, closing boolean, frames binary"
 
 _ARROW_SCHEMA = pa.schema(
@@ -48,8 +48,8 @@ _ARROW_SCHEMA = pa.schema(
     ]
 )
 
-#: Readers that know when their next record is due are waited for. The others are polled: each poll waits this long, and
-#: polls are this far apart while a reader of the first kind has records due without a pause.
+#: A paced reader knows when its next record is due, and the source waits until then. The others are polled: each poll
+#: waits this long, and polls are this far apart while paced readers have records due without a pause.
 _POLL_US, _PAUSE_US = 50_000, 5_000
 
 #: Interval at which the list of matches is read.
@@ -82,7 +82,7 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"batch": 0}
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """Offset after one more micro-batch; ``start`` itself when no match has more to play."""
+        """Offset after one more micro-batch; ``start`` itself when no match has more to play, which ends the query."""
         goes_on = not self._stop_flag.exists() and any(map(self._seat.goes_on, self._seat.entries()))
         return {"batch": start["batch"] + goes_on}
 
@@ -98,7 +98,7 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [SeatBatch(end["batch"])]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yields a row for each portion as soon as it is due, and the closing rows of every match."""
+        """Waits for the seat's turn; then yields rows as soon as they are due, and the closing rows of every window."""
         log_in_worker()
         if self._asks:
             log_event(_log, logging.INFO, "source waits for its turn")
@@ -141,21 +141,21 @@ class _Batch:
             if polled:
                 wait_us = 0
             for reader in sorted(due, key=due.__getitem__):
-                for portion in reader.read(wait_us):
-                    yield _row(portion)
+                for row in reader.read(wait_us):
+                    yield _row(row)
                     self._join()
                     yield from self._poll(polled)
                 wait_us = 0
 
     def _poll(self, polled: Sequence[Reader]) -> Iterator[pa.RecordBatch]:
-        """Polls the other readers at intervals while one reads without a pause."""
+        """Polls the other readers, at intervals, while a paced one has records due without a pause."""
         if polled and wall_us() >= self._next_poll_us:
             self._next_poll_us = wall_us() + _PAUSE_US
             for reader in polled:
                 yield from map(_row, reader.read(0))
 
     def _join(self) -> None:
-        """Adds the matches that are new in the seat's list."""
+        """Adds the matches that are new in the seat's list; their first windows get different lengths."""
         now_us = wall_us()
         if now_us < self._next_join_us or self._stopped():
             return
@@ -190,14 +190,14 @@ class SeatSource(DataSource):
         return SeatReader(self.options)
 
 
-def _row(portion: SourceRow) -> pa.RecordBatch:
-    """Row of a portion, followed by an empty row.
+def _row(row: SourceRow) -> pa.RecordBatch:
+    """Encodes a row for Spark, followed by an empty row.
 
     Spark asks an iterator for its next row before it passes the current one on. Without the empty row, each row would
     wait in the JVM until the next block arrives.
     """
-    fields = [portion.match, portion.start, portion.end, portion.last]
-    frames = portion.failed.encode() if portion.closing else b"".join(pack(*block) for block in portion.blocks)
-    values = [*([value, value] for value in fields), [portion.closing, False], [pad(frames), b""]]
+    fields = [row.match, row.start, row.end, row.last]
+    frames = row.failed.encode() if row.closing else b"".join(pack(*block) for block in row.blocks)
+    values = [*([value, value] for value in fields), [row.closing, False], [pad(frames), b""]]
     columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)

@@ -12,7 +12,11 @@ under a new epoch. The cached pipeline leaves the cache while a window is open, 
 half-advanced pipeline behind.
 
 *End of a window.* A child process stores the state (:mod:`app.pipeline.state_child`) while the stage works on the next
-window. The driver commits a window when its state is stored. If it cannot be stored, the next window fails.
+window. The driver commits a window when its state is stored. If it cannot be stored, the stage gets the error in the
+next window: a full disk or a killed child ends the task, another error fails the match.
+
+*Backpressure.* The stage takes the next row when it has processed one, and Spark reads only what fits into its buffers
+ahead of it. A window cannot close before the state of the window before is stored. Sending waits for a slow hub.
 
 *Failures.* A match fails alone: an error of its input or pipeline excludes that match with the reason, and the seat
 continues. Only an error that belongs to no single match ends the task, which Spark then restarts: the connection to the
@@ -60,11 +64,11 @@ Stage = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 class StageError(RuntimeError):
-    """The input ended before its window was closed, or continued after it; the task must be repeated."""
+    """The input ended before its window was closed, or continued after it. Spark must repeat the task."""
 
 
 class CachedPipeline(msgspec.Struct, frozen=True):
-    """A pipeline between two windows, the offset and epoch at which it stands, and the child that stores its state."""
+    """A pipeline between two windows: the offset reached, its epoch, and the child that stores its state there."""
 
     offset: int
     epoch: int
@@ -122,7 +126,7 @@ def warm_up(config: StageConfig, entry: Entry, blocks: int = WARM_UP_BLOCKS) -> 
 
 
 def run_seat(seat: Seat, results: Path, hub: HubAddress, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Feeds rows to the pipelines of their matches, and writes the result or the failure of each window.
+    """Feeds rows to the pipelines of their matches, and writes each closed window, or failure, to a file.
 
     Args:
         seat: of the matches.
@@ -156,7 +160,7 @@ def run_seat(seat: Seat, results: Path, hub: HubAddress, batches: Iterator[pa.Re
 
 
 class _SeatedMatch:
-    """A match during one micro-batch, playing or failed."""
+    """A match during one micro-batch: its open window if it has one; or failed."""
 
     def __init__(self, seat: Seat, match: str, hub: HubAddress) -> None:
         self._seat, self._match, self._hub = seat, match, hub
@@ -182,7 +186,7 @@ class _SeatedMatch:
             self._stage = None
             return closed
         except Exception as error:
-            return self._own(error)
+            return self._fail_or_raise(error)
 
     def end(self) -> ClosedWindow | None:
         """Waits until the last state is stored. Returns the failure if it cannot be.
@@ -196,17 +200,17 @@ class _SeatedMatch:
             if self._storing is not None:
                 self._storing.wait()
         except Exception as error:
-            return self._own(error)
+            return self._fail_or_raise(error)
         return None
 
-    def _own(self, error: Exception) -> ClosedWindow:
-        """Fails the match for an error of its own; raises an error that belongs to no single match."""
+    def _fail_or_raise(self, error: Exception) -> ClosedWindow:
+        """Fails the match for an error of its own; raises any other error, which ends the task."""
         if isinstance(error, HubConnectionError | StageError | StorerKilledError) or is_full(error):
             raise error
         return self._fail(reason_of(error))
 
     def _fail(self, reason: str) -> ClosedWindow:
-        """Marks the match as failed; returns its failure once its last state is stored or can no longer be."""
+        """Marks the match as failed, waits for the child that stores its last state, and returns the failure."""
         self._failed = True
         with contextlib.suppress(OSError, StateError, StorerKilledError):
             if self._storing is not None:
@@ -216,7 +220,14 @@ class _SeatedMatch:
 
 
 class OpenWindow:
-    """One match during one window."""
+    """A window of one match, from its first row to its closing row; runs the match's pipeline.
+
+    Args:
+        config: of the match's engine.
+        match: key of the match.
+        start: offset at which the window begins.
+        hub: receives the update stream.
+    """
 
     def __init__(self, config: StageConfig, match: str, start: int, hub: HubAddress) -> None:
         self._config, self._match, self._start, self._end = config, match, start, start
@@ -227,7 +238,7 @@ class OpenWindow:
             self._epoch, self._pipeline, self._storing, origin = cached.epoch, cached.pipeline, cached.storing, "memory"
         else:
             if cached is not None:
-                # This child may be storing the very state to start from.
+                # This child may still be storing the state to restore.
                 with contextlib.suppress(OSError, StateError, StorerKilledError):
                     cached.storing.wait()
             origin = "nothing" if start == config.begin else "stored state"
@@ -256,7 +267,8 @@ class OpenWindow:
             self._closed, self._last, self._end = True, row["last"], row["end"]
             return
         blocks = unpack(row["frames"])
-        # Only a pipeline that adapts to load may depend on portions: its repetition may emit at other moments.
+        # Only a pipeline that adapts to load gets portions of several blocks. They depend on the wall clock, so a
+        # redone window may emit its updates at other moments.
         for portion in together(blocks, _wall_us()) if self._pipeline.adapts else ([block] for block in blocks):
             stage_wall_us = _wall_us()
             self._blocks += len(portion)
@@ -329,7 +341,7 @@ def _stored_pipeline(config: StageConfig, store: StateStore, start: int, epoch: 
 
 
 def _client(hub: HubAddress) -> HubClient:
-    """This process's connection to the hub."""
+    """Returns this process's connection to the hub; opens it at the first call."""
     if hub not in _clients:
         _clients[hub] = HubClient(hub)
     return _clients[hub]

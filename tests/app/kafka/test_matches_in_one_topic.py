@@ -262,12 +262,12 @@ def test_matches_are_found_as_they_begin(broker: str, tmp_path: Path):
     publish(capture(tmp_path / "a", "a", 5), address, speed=0, partitions=3)
     with TopicDiscovery(address) as scout:
         scout.wait_first(threading.Event())
-        assert list(scout.places()) == ["a"]
+        assert list(scout.locations()) == ["a"]
         publish(capture(tmp_path / "b", "b", 5), address, speed=0, match="renamed")
         until = threading.Event()
-        while "renamed" not in scout.places():
+        while "renamed" not in scout.locations():
             until.wait(0.1)
-        place = scout.places()["renamed"]
+        place = scout.locations()["renamed"]
     assert (place.match, place.sheet.sheet.match_id) == ("renamed", "renamed")
     where = TopicSpec(f"{address.url}?match=renamed", "renamed", place.partition, 100, 60.0)
     started = Entry("x", TopicInput.kind, msgspec.structs.asdict(where), place.offset, 1.0, NEVER_US)

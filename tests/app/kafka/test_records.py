@@ -69,7 +69,7 @@ def test_matches_of_one_topic_are_bounded(monkeypatch: pytest.MonkeyPatch, caplo
     for name in ("a", "b", "c", "b", "d", "e", "c"):
         value = msgspec.json.encode(Sheet(MatchSheet(name), 5_000, 7))
         scout._take(SimpleNamespace(key=name.encode(), value=value, headers=headers("sheet"), partition=0, offset=9))
-    assert list(scout.places()) == ["a", "b", "c"]
+    assert list(scout.locations()) == ["a", "b", "c"]
     assert caplog.text.count("further ones are left out") == 1
 
 

@@ -187,7 +187,7 @@ class Looking(FileCommitter):
 
 
 def test_a_state_is_deleted_only_when_the_batch_that_starts_from_it_is_committed(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("app.pipeline.disk_full._LOOK_S", 0.01)
+    monkeypatch.setattr("app.pipeline.disk_full._CHECK_S", 0.01)
     capture = write_capture(tmp_path / "capture")
     states = StateStore(tmp_path / "states", "fake/1")
     committer = Looking(tmp_path / "commits", states)

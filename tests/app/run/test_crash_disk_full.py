@@ -112,7 +112,7 @@ def test_a_run_without_spark_waits_on_a_full_disk_and_loses_nothing(tmp_path: Pa
 @pytest.mark.parametrize("where", ["app.pipeline.state_store.os.fsync", "tests.app.host_run.json.dumps"])
 def test_wherever_the_disk_is_full_the_batch_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where):
     """Without a disk of its own: the state, or the commit, finds no room three times."""
-    monkeypatch.setattr(disk_full, "_LOOK_S", 0.01)
+    monkeypatch.setattr(disk_full, "_CHECK_S", 0.01)
     real = os.fsync if where.endswith("fsync") else json.dumps
     refusals = [FULL] * 3
 
@@ -155,7 +155,7 @@ class OverQuery:
 
 def test_a_disk_that_is_full_where_a_query_begins_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Spark cannot write its checkpoint, and says so by an error of Java's and not of the query's."""
-    monkeypatch.setattr(disk_full, "_LOOK_S", 0.001)
+    monkeypatch.setattr(disk_full, "_CHECK_S", 0.001)
     errors: list[Exception] = [Py4JError("java.io.IOException: No space left on device")] * 3
 
     def begin() -> OverQuery:
