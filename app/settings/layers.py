@@ -5,8 +5,8 @@
 
     TOUCHLINE_SEED=7 touchline live   # the same by the environment
 
-A setting has one name everywhere: that of its flag, with ``_`` for ``-``. ``app.settings.model`` decides what it may
-be; a layer knows where a value comes from, so that every error names file or variable.
+A setting has one name everywhere: that of its flag, with ``_`` for ``-``. ``app.settings.model`` checks
+its value. A layer records the origin of each value, so every error names the file or variable.
 """
 
 from __future__ import annotations
