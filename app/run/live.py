@@ -7,7 +7,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,14 @@ from app.pipeline.commits import HostError
 from app.pipeline.folder import InUseError, Match, alone, look_into_match, open_match
 from app.pipeline.options import PIPELINE, load_pipeline, options_of
 from app.pipeline.state_store import StateStore
-from app.run.run import LOGS, LiveMatch, Run
+from app.run.run import BEFORE_JAVA_S, LOGS, LiveMatch, Run
 from app.run.signals import stopped_by_signals
 from app.run.summary import show
 from app.settings.model import LiveSettings
+from detectors.catalogue import DETECTORS, REFERENCES
+from detectors.parameters import Parameters
 from football.errors import UserError
+from football.match_sheet import MatchSheet
 from replay.match_store import is_store
 
 if TYPE_CHECKING:
@@ -57,7 +60,8 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         run = Run(settings, console, background, alone=True)
         ready = standing_by.enter_context(_stand_by(run, stop)) if settings.standby else None
         session, log = standing_by.enter_context(_spark(run)) if ready is None else (ready.session, None)
-        match = _open(run, background, stop)
+        with _loading_kernels():
+            match = _open(run, background, stop)
         if match is None:
             console.print("Stopped while standing by")
             return {}
@@ -129,6 +133,30 @@ def _spark(run: Run) -> Iterator[tuple[Future[SparkSession] | None, Path | None]
             yield session, draft / "spark.log"
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def _loading_kernels() -> Iterator[None]:
+    """Loads compiled kernels of the detectors in a thread, or compiles them, while the match is prepared.
+
+    At the very first start the simulator and the detectors thus compile at the same time. What is left when the match
+    is ready is loaded by the detectors themselves.
+    """
+    over = threading.Event()
+
+    def load() -> None:
+        over.wait(BEFORE_JAVA_S)  # the producer starts first
+        sheet = MatchSheet(quality=REFERENCES[0])
+        for entry in DETECTORS:
+            if not over.is_set() and entry.enabled_for(sheet.quality):
+                entry.build(sheet, Parameters())
+
+    with ThreadPoolExecutor(1, "kernels") as pool:
+        pool.submit(load)
+        try:
+            yield
+        finally:
+            over.set()
 
 
 def _move_log(log: Path, store: Path) -> None:

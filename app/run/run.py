@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 LOGS = "logs"
 
 #: Delay from the beginning of a match's preparation to the start of Java.
-_BEFORE_JAVA_S = 0.3
+BEFORE_JAVA_S = 0.3
 
 #: Limit of the wait for a match's last message after its last commit.
 _LAST_MESSAGE_S = 10.0
@@ -299,7 +299,7 @@ class Run:
         settings, over = self.settings, threading.Event()
 
         def start() -> SparkSession:
-            if over.wait(_BEFORE_JAVA_S):
+            if over.wait(BEFORE_JAVA_S):
                 raise HostError("Spark was not started: the run ended before")
             slots = max(2, self._seats)
             session = start_session(find_java(os.environ), log, slots=slots, master=settings.master, options=STREAMING)
