@@ -248,12 +248,14 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
 def frame_of(event: HasPayload) -> Frame:
     """The frame that an event carries."""
-    return payload_as(event, Frame)
+    payload = event.payload
+    return payload if isinstance(payload, Frame) else payload_as(event, Frame)
 
 
 def ball_of(event: HasPayload) -> BallState:
     """The ball state that an event carries."""
-    return payload_as(event, BallState)
+    payload = event.payload
+    return payload if isinstance(payload, BallState) else payload_as(event, BallState)
 
 
 def build_frame(ball: BallState | None, players: tuple[BodyState, ...]) -> Frame:
