@@ -205,7 +205,7 @@ class LimbRun(msgspec.Struct, frozen=True, gc=False):
         return ts_us, x_m + share * dx_m, y_m + share * dy_m, z_m, 1e6 * dx_m / gap_us, 1e6 * dy_m / gap_us
 
 
-#: ``sides`` of a frame.
+#: ``packed_sides`` of a frame, by team.
 SIDES: dict[Team, int] = {"home": 0, "away": 1, "": 2}
 
 
@@ -233,16 +233,17 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         names: object ids of ``players``, so that frames of the same players are recognised at once.
-        positions: all x, then all y of ``players`` in metres, as the memory of float64 numbers, for kernels.
-        sides: of each a byte: 0 for the home team, 1 for the away team, 2 for none.
+        packed_xy_m: all x, then all y of ``players`` in metres, as the memory of float64 numbers. Detectors ask
+            ``detectors.signals.kernels.frame_kernels``, which reads it.
+        packed_sides: of each a byte, see ``SIDES``.
         nearest: the players nearest to the ball; None without ball.
     """
 
     ball: BallState | None
     players: tuple[BodyState, ...]
     names: tuple[str, ...]
-    positions: bytes
-    sides: bytes
+    packed_xy_m: bytes
+    packed_sides: bytes
     nearest: NearestPlayers | None
 
 

@@ -25,7 +25,7 @@ from detectors.reasons import reason
 from detectors.signals.kernels.frame_kernels import first_outside
 from football.areas import Area, ball_areas, player_areas
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, frame_of
+from football.payloads import EventPayload, build_frame, frame_of
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -78,7 +78,7 @@ class AreaWatch:
     def __init__(self, sheet: MatchSheet, parameters: AreaParameters | None = None) -> None:
         self.parameters = parameters or AreaParameters()
         pitch = pitch_of(sheet)
-        first_outside(bytes(16), bytes(32), 0)  # loads the kernel before the first frame
+        first_outside(build_frame(None, ()), b"")  # loads the kernel before the first frame
         self.ball_areas = ball_areas(pitch)
         self.player_areas = player_areas(pitch)
         self.spec = Spec(
@@ -104,13 +104,13 @@ class AreaWatch:
         boxes = state.boxes if names == state.names else _boxes(names, marks)
         changed: Marks = {}
         out: list[Event] = []
-        at = first_outside(frame.positions, boxes, 0)
+        at = first_outside(frame, boxes)
         while at >= 0:
             p = frame.players[at]
             name, place = p.object_id, (p.x_m, p.y_m, 0.0)
             changed[name] = self._look(event, name, p.team, place, marks.get(name), self.player_areas, out)
             boxes = _put(boxes, at, changed[name])
-            at = first_outside(frame.positions, boxes, at + 1)
+            at = first_outside(frame, boxes, at + 1)
         ball = frame.ball
         if ball is not None:
             mark = marks.get(BALL)

@@ -17,9 +17,9 @@ import msgspec
 from detectors.decisions import is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
-from detectors.signals.kernels.frame_kernels import opposed
+from detectors.signals.kernels.frame_kernels import opponents_within
 from football.match_sheet import Team
-from football.payloads import BodyState, EventPayload, Frame, Scalar, frame_of, number, payload_of
+from football.payloads import BodyState, EventPayload, Frame, Scalar, build_frame, frame_of, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -57,7 +57,7 @@ class OpponentProximity:
 
     def __init__(self, parameters: OpponentsParameters | None = None) -> None:
         self.parameters = parameters or OpponentsParameters()
-        opposed(bytes(32), bytes(2), 1.0, 1.0)  # loads the kernel before the first frame
+        opponents_within(build_frame(None, ()), 1.0, 1.0)  # loads the kernel before the first frame
         self.spec = Spec(
             name="opponent_proximity",
             number="4.4",
@@ -101,9 +101,7 @@ class OpponentProximity:
 
     def _near(self, frame: Frame, before: tuple[Pair, ...]) -> set[Pair]:
         found: set[Pair] = set()
-        for i, j, near in opposed(
-            frame.positions, frame.sides, self.parameters.enter_m, self.parameters.leave_m
-        ).tolist():
+        for i, j, near in opponents_within(frame, self.parameters.enter_m, self.parameters.leave_m):
             one, other = frame.names[i], frame.names[j]
             pair = (one, other) if one < other else (other, one)
             if near or pair in before:

@@ -110,9 +110,9 @@ def observe(before: PositionHistory, frame: Frame, now_us: int) -> tuple[Positio
     if not old.times_us or now_us - old.times_us[-1] > GAP_US:
         old = PositionHistory(names)
     places = [reordered(row, old.names, names, rows=2) for row in old.places[1 - LOOKS :]]
-    trails = PositionHistory(names, (*old.times_us[1 - LOOKS :], now_us), (*places, frame.positions))
+    trails = PositionHistory(names, (*old.times_us[1 - LOOKS :], now_us), (*places, frame.packed_xy_m))
     middle_us, speeds = _speeds(trails)
-    return trails, PlayerSpeeds(names, frame.sides, frame.positions, middle_us, speeds.tobytes())
+    return trails, PlayerSpeeds(names, frame.packed_sides, frame.packed_xy_m, middle_us, speeds.tobytes())
 
 
 def _speeds(trails: PositionHistory) -> tuple[int, Floats]:

@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from football.payloads import Frame
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -31,10 +33,27 @@ def nearest(emitted: Floats, begin: int, end: int, sides: bytes) -> tuple[int, f
     return home, home_m2, away, away_m2, first, second, first_m2
 
 
+def first_outside(frame: Frame, boxes: bytes, begin: int = 0) -> int:
+    """Index of the first player, from ``begin`` on, outside their boxes; -1 if there is none.
+
+    Args:
+        frame: has the players.
+        boxes: of its players all low x, all high x, all low y, all high y in metres, as the memory of float64 numbers.
+        begin: index of the first player that is looked at.
+    """
+    index: int = _first_outside(frame.packed_xy_m, boxes, begin)
+    return index
+
+
+def opponents_within(frame: Frame, enter_m: float, leave_m: float) -> list[list[int]]:
+    """Pairs of opponents within ``leave_m``: index of the home player, of the away player; 1 if within ``enter_m``."""
+    pairs: list[list[int]] = _opponents_within(frame.packed_xy_m, frame.packed_sides, enter_m, leave_m).tolist()
+    return pairs
+
+
 @njit(cache=True)
-def first_outside(places: bytes, boxes: bytes, begin: int) -> int:
-    """Index of the first of a frame's players, from ``begin`` on, outside the calm box; -1 if there is none."""
-    at, box = np.frombuffer(places, np.float64), np.frombuffer(boxes, np.float64)
+def _first_outside(xy_m: bytes, boxes: bytes, begin: int) -> int:
+    at, box = np.frombuffer(xy_m, np.float64), np.frombuffer(boxes, np.float64)
     n = len(at) // 2
     for i in range(begin, n):
         x_m, y_m = at[i], at[n + i]
@@ -44,11 +63,9 @@ def first_outside(places: bytes, boxes: bytes, begin: int) -> int:
 
 
 @njit(cache=True)
-def opposed(places: bytes, sides: bytes, enter_m: float, leave_m: float) -> Ints:
-    """Pairs of opponents within ``leave_m``: rows of both indices in the frame, and whether within
-    ``enter_m``. ``places`` and ``sides`` as in :class:`football.payloads.Frame`."""
+def _opponents_within(xy_m: bytes, sides: bytes, enter_m: float, leave_m: float) -> Ints:
     n = len(sides)
-    at = np.frombuffer(places, np.float64)
+    at = np.frombuffer(xy_m, np.float64)
     out = np.empty((n * n // 4 + 1, 3), np.int64)
     count = 0
     for i in range(n):

@@ -13,7 +13,7 @@ import pytest
 from detectors.bodies.area_watch import AreaWatch, Mark, Watch, draw
 from detectors.proximity.unit_lines import unit_lines
 from detectors.signals.kernels.flight_kernel import integrate
-from detectors.signals.kernels.frame_kernels import nearest, opposed
+from detectors.signals.kernels.frame_kernels import nearest, opponents_within
 from football.match_sheet import MatchSheet
 from football.payloads import SIDES, BallState, BodyState, Frame, build_frame, nearest_players
 from middleware.events import Event
@@ -69,7 +69,7 @@ def test_differential_who_is_nearest_and_who_stands_by_an_opponent(seed: int) ->
             for j, o in enumerate(frame.players)
             if b.team == "home" and o.team == "away" and math.dist((b.x_m, b.y_m), (o.x_m, o.y_m)) <= 3.5
         }
-        emitted = opposed(frame.positions, frame.sides, 3.0, 3.5).tolist()
+        emitted = opponents_within(frame, 3.0, 3.5)
         assert {(i, j, bool(near)) for i, j, near in emitted} == expected
         pairs += len(emitted)
     assert pairs or len(frame.players) < 15, "of two whole teams some stand by opponents"
