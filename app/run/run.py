@@ -294,7 +294,9 @@ class Run:
         Args:
             log: file for the output of Spark and its processes.
         """
-        from app.spark.session import STREAMING, start_session, stop_session
+        import pandas  # noqa: F401  Plotly, in this thread, must not meet the part that Spark's thread has imported
+
+        from app.spark.session import start_session, stop_session
 
         settings, over = self.settings, threading.Event()
 
@@ -302,7 +304,7 @@ class Run:
             if over.wait(BEFORE_JAVA_S):
                 raise HostError("Spark was not started: the run ended before")
             slots = max(2, self._seats)
-            session = start_session(find_java(os.environ), log, slots=slots, master=settings.master, options=STREAMING)
+            session = start_session(find_java(os.environ), log, slots=slots, master=settings.master, streaming=True)
             log_event(_log, logging.INFO, "spark is up")
             return session
 

@@ -38,6 +38,7 @@ from pathlib import Path
 
 import msgspec
 from py4j.protocol import Py4JError
+from pyspark import RDD
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
@@ -127,7 +128,8 @@ class SparkDriver:
         self._progress = self._queries = 0
         self._begun: StreamingQuery | None = None
         self._warm_ups: list[threading.Thread] = []
-        session.sparkContext.environment["TOUCHLINE_ROLE"] = "source"
+        # Queries set the second by themselves. With it, they find the processes that the warm-up has started.
+        session.sparkContext.environment |= {"TOUCHLINE_ROLE": "source", "SPARK_SIMPLIFIED_TRACEBACK": "1"}
         session.dataSource.register(SeatSource)
         for seat in self.seats:
             seat.write([])
@@ -231,14 +233,18 @@ class SparkDriver:
         return rows.mapInArrow(seat_stage(str(seat.folder), str(turns), self._hub), "none string")
 
     def _warm_up(self) -> None:
-        """Makes the processes of the seats import and compile what they need, each in a job of its own."""
-        environment, seats = self._session.sparkContext.environment, [seat for seat in self.seats if seat.entries()]
+        """Makes the processes of the seats import and compile what they need, each in a job of its own.
+
+        The jobs are no queries of Spark SQL, so no plan delays them.
+        """
+        context, seats = self._session.sparkContext, [seat for seat in self.seats if seat.entries()]
         stages = {
             f"engine-{self.seats.index(seat)}": warm_up_stage(str(seat.folder), self._warm_up_blocks) for seat in seats
         }
         for role, stage in {"source": warm_up_stage(str(seats[0].folder), 0), **stages}.items() if seats else ():
-            environment["TOUCHLINE_ROLE"] = role
-            job = self._session.range(0, 1, numPartitions=1).mapInArrow(stage, "id long")
+            context.environment["TOUCHLINE_ROLE"] = role
+            job = context.parallelize([0], 1).mapPartitions(stage)
+            job.id()  # makes PySpark read the environment now
             self._warm_ups.append(
                 threading.Thread(target=_run_quietly, args=(job,), name=f"warm-up {role}", daemon=True)
             )
@@ -307,7 +313,7 @@ class SparkDriver:
             self._commits.failed(match, reason)
 
 
-def _run_quietly(job: DataFrame) -> None:
+def _run_quietly(job: RDD[int]) -> None:
     """Runs a warm-up job. Its failure is logged only: the imports then take place in the first window."""
     try:
         job.collect()

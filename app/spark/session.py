@@ -18,6 +18,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from app.base.java import Java, cache_folder
+from app.spark.class_archive import archive_option
 from football.errors import UserError
 
 #: Settings that make rows flow through an open micro-batch, found by measurement (docs/architecture.md, Spark).
@@ -42,9 +43,9 @@ _TURN_AROUND = {
     "spark.ui.showConsoleProgress": "false",
 }
 
-#: Options for a Java that only passes rows on: quick instead of optimised compilation, and garbage collection without
-#: extra threads. They halve the work of its start.
-STREAMING = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+#: Options for a Java that only passes rows on, and for the one that composes Spark's command line: quick instead of
+#: optimised compilation, and garbage collection without extra threads. They halve the work of its start.
+_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 #: Set by ``spark-submit`` in the process that it starts; the master then comes from ``spark-submit``.
 _SUBMITTED = frozenset(("PYSPARK_GATEWAY_PORT",))
@@ -85,7 +86,13 @@ class SparkStartError(UserError):
 
 
 def start_session(
-    java: Java, log: Path, slots: int, extra: Mapping[str, str] | None = None, master: str = "", options: str = ""
+    java: Java,
+    log: Path,
+    slots: int,
+    extra: Mapping[str, str] | None = None,
+    master: str = "",
+    *,
+    streaming: bool = False,
 ) -> SparkSession:
     """Starts Spark in this process, or a driver of a cluster.
 
@@ -96,7 +103,7 @@ def start_session(
             is open.
         extra: further Spark settings, which override all others.
         master: of a cluster, ``spark://host:port``; empty for this machine, or for the master of ``spark-submit``.
-        options: further options for Spark's Java in this process.
+        streaming: whether Spark's Java only passes rows on; it then starts sooner and computes slower.
 
     Raises:
         SparkStartError: the session cannot be created; the message has Spark's reason.
@@ -104,12 +111,14 @@ def start_session(
     log.parent.mkdir(parents=True, exist_ok=True)
     properties = log.with_name("log4j2.properties")
     properties.write_text(_LOG4J)
+    home = _home()
+    quick = f"{_QUICK} {_archive_option(java, home)}" if streaming else ""
     os.environ["JAVA_HOME"] = str(java.home)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     settings = {
         **_FLOW,
         **_TURN_AROUND,
-        "spark.driver.extraJavaOptions": f"-Xss16m {options} -Dlog4j2.configurationFile={properties.as_uri()}",
+        "spark.driver.extraJavaOptions": f"-Xss16m {quick} -Dlog4j2.configurationFile={properties.as_uri()}",
         **(_ALONE if is_here(master) and not _SUBMITTED.intersection(os.environ) else {}),
         **(_SHUT if not master and not _SUBMITTED.intersection(os.environ) else {}),
         "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2]),
@@ -121,7 +130,7 @@ def start_session(
     for key, value in settings.items():
         builder = builder.config(key, value)
     try:
-        _launch(settings, log)
+        _launch(settings, log, home)
         return builder.getOrCreate()
     except (Py4JError, PySparkException, RuntimeError, OSError) as error:
         at = f" at {master}" if master else ""
@@ -141,12 +150,12 @@ def stop_session(session: SparkSession) -> None:
         session.stop()
 
 
-def _launch(settings: Mapping[str, str], log: Path) -> None:
+def _launch(settings: Mapping[str, str], log: Path, home: Path) -> None:
     """Starts Spark's Java, unless it runs already; its output and that of its workers goes to ``log``."""
     if SparkContext._gateway is not None or _SUBMITTED.intersection(os.environ):
         return
     conf = SparkConf().setAll(list(settings.items()))
-    with log.open("ab") as output, _at_home():
+    with log.open("ab") as output, _at(home):
         # Java and its Python processes get a session of their own, since only this process answers signals to its
         # group. Java ends when the pipe from this process is closed, in whatever way this process ends.
         gateway = launch_gateway(conf, {"stdout": output, "stderr": output, "start_new_session": True})
@@ -154,20 +163,20 @@ def _launch(settings: Mapping[str, str], log: Path) -> None:
 
 
 @contextmanager
-def _at_home() -> Iterator[None]:
-    """Sets, while the context lasts, a Spark home without the archive of its Python part and a third of its jars.
+def _at(home: Path) -> Iterator[None]:
+    """Sets the Spark home and the variables for its start while the context lasts.
 
-    Spark puts that archive first on the path of its Python processes, and a query starts a dozen of them. Modules from
-    an archive are compiled at each import: a start takes three times the processor time, and on a busy machine longer
-    than the ten seconds that Spark waits for it. Without the archive, the processes import the installed package.
-
-    One of those processes would search all installed packages for data sources that are not used here, while the query
-    waits. Spark skips the search if the driver's Python is no program; its Java uses that setting for nothing else.
+    One of Spark's Python processes would search all installed packages for data sources that are not used here, while
+    the query waits. Spark skips the search if the driver's Python is no program; its Java uses that setting for nothing
+    else.
     """
-    given = {name: os.environ.get(name) for name in ("SPARK_HOME", "PYSPARK_DRIVER_PYTHON")}
-    spark = Path(given["SPARK_HOME"] or Path(pyspark.__file__).parent).resolve()
-    home = _home_of(spark, is_ours=not given["SPARK_HOME"])
-    os.environ |= {"SPARK_HOME": str(home), "PYSPARK_DRIVER_PYTHON": "no-python-looks-for-sources"}
+    variables = {
+        "SPARK_HOME": str(home),
+        "PYSPARK_DRIVER_PYTHON": "no-python-looks-for-sources",
+        "SPARK_LAUNCHER_OPTS": _QUICK,
+    }
+    given = {name: os.environ.get(name) for name in variables}
+    os.environ |= variables
     try:
         yield
     finally:
@@ -177,8 +186,16 @@ def _at_home() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _home_of(spark: Path, *, is_ours: bool) -> Path:
-    """Creates a home of links to an installed Spark in the user's cache; it lacks the unused jars if ``is_ours``."""
+def _home() -> Path:
+    """Home of Spark in the user's cache, created if missing: links to what is installed.
+
+    It lacks the archive of Spark's Python part. Spark puts that archive first on the path of its Python processes, and
+    a query starts a dozen of them. Modules from an archive are compiled at each import: a start takes three times the
+    processor time, and on a busy machine longer than the ten seconds that Spark waits for it. Without the archive, the
+    processes import the installed package. The home of an installed PySpark also lacks the jars that are not used.
+    """
+    is_ours = not os.environ.get("SPARK_HOME")
+    spark = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent).resolve()
     jars = sorted(
         jar for jar in (spark / "jars").iterdir()
         if not is_ours or not jar.name.startswith(_NEEDLESS) or jar.name.startswith(_NEEDED)
@@ -198,6 +215,11 @@ def _home_of(spark: Path, *, is_ours: bool) -> Path:
             draft.rename(home)
         shutil.rmtree(draft, ignore_errors=True)
     return home
+
+
+def _archive_option(java: Java, home: Path) -> str:
+    """Java's option for the archive of Spark's classes; Java expands the class path in the order of the folder."""
+    return archive_option(java, (home / "jars").iterdir(), cache_folder(os.environ) / "spark-classes")
 
 
 _LOG4J = """\

@@ -96,10 +96,13 @@ def seat_stage(folder: str, results: str, hub: HubAddress) -> Stage:
     return stage
 
 
-def warm_up_stage(folder: str, blocks: int) -> Stage:
-    """Stage that makes a process of the seat in ``folder`` import what it needs and warm up on ``blocks`` blocks."""
+def warm_up_stage(folder: str, blocks: int) -> Callable[[Iterator[int]], Iterator[int]]:
+    """Function for ``mapPartitions`` that makes a process of the seat in ``folder`` ready for its first window.
 
-    def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    The process imports what it needs and warms up on ``blocks`` blocks.
+    """
+
+    def stage(numbers: Iterator[int]) -> Iterator[int]:
         log_in_worker()
         seat, began_s = Seat(folder), time.monotonic()
         for entry in seat.entries()[:1]:
@@ -108,7 +111,7 @@ def warm_up_stage(folder: str, blocks: int) -> Stage:
             else:
                 load_source(entry.source).sample(entry.spec)
             log_event(_log, logging.INFO, "process is warm", entry.match, took_s=round(time.monotonic() - began_s, 3))
-        yield from batches  # Spark reuses only a process that has consumed its whole input
+        yield from numbers  # Spark reuses only a process that has consumed its whole input
 
     return stage
 

