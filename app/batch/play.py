@@ -28,6 +28,7 @@ from app.pipeline.commits import HostError
 from app.pipeline.folder import Match, open_match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.pipeline.options import PIPELINE, options_of
+from app.pipeline.pipeline import MatchPipeline
 from app.settings.resolve import make_settings
 from app.sources.captures import is_capture
 from app.sources.interface import Recording
@@ -141,7 +142,7 @@ def _played(name: str, recorded: RecordedMatch, batch: BatchOptions, draft: Path
         stop_us = _recorded_until_us(recorded, recording)
         if recorded.store and (Path(recorded.store) / JOURNAL).is_file():
             shutil.copy(Path(recorded.store) / JOURNAL, draft / JOURNAL)
-        options = options_of(settings, recording)
+        options = MatchPipeline.warm_up(recording.sheet, options_of(settings), recording)
         config = InProcessConfig(PIPELINE, options, draft / "states", 0.0, _WINDOW_US, stop_us, (draft,))
         InProcessHost(recording, config, _NoFollower(), _BatchCommits(match, batch.positions)).run(threading.Event())
         stream_s = (match.offset() - match.input.begin) / 1e6

@@ -7,7 +7,6 @@ are measured again, and the adaptation may differ. A capture that still grows is
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -18,7 +17,7 @@ from rich.progress import track
 
 from app.cli.options import Given
 from app.cli.output import print_json
-from app.pipeline.pipeline import MatchPipeline, PipelineOptions, measured_costs
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import make_settings, read_stored_settings
 from detectors.parameters import Parameters
 from football.errors import UserError
@@ -105,7 +104,7 @@ def _options(path: Path, capture: Capture, alpha: str | None, retraction: str | 
         parameters=stored.get("parameters", Parameters()),
         extra=tuple(stored.get("detectors", ())),
     )
-    return replace(options, costs=measured_costs(capture, options)) if options.adapts else options
+    return MatchPipeline.warm_up(capture.sheet, options, capture) if options.adapts else options
 
 
 def _play(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from app.pipeline.pipeline import PipelineOptions, measured_costs
-from app.sources.interface import Recording
+from app.pipeline.pipeline import PipelineOptions
 
 if TYPE_CHECKING:
     from app.settings.model import LiveSettings
@@ -16,24 +14,15 @@ if TYPE_CHECKING:
 PIPELINE = "app.pipeline.pipeline:MatchPipeline"
 
 
-def options_of(settings: LiveSettings, sample: Recording, *, goes_on: bool = False) -> PipelineOptions:
-    """Options of the pipeline; if they adapt to load, with initial costs that are measured here.
-
-    Args:
-        settings: of the run.
-        sample: the match's own beginning, or a recording like it.
-        goes_on: whether the pipeline resumes from a state; the state holds its costs, so none are measured.
-    """
-    options = PipelineOptions(
+def options_of(settings: LiveSettings) -> PipelineOptions:
+    """Options of the pipeline. They lack initial costs, which a host measures (:meth:`MatchPipeline.warm_up`)."""
+    return PipelineOptions(
         alpha=settings.alpha,
         retraction=settings.retraction,
         available=settings.available,
         parameters=settings.parameters,
         extra=settings.detectors,
     )
-    if goes_on or not options.adapts:
-        return options
-    return replace(options, costs=measured_costs(sample, options))
 
 
 def load_pipeline(name: str) -> Any:

@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Literal
 
@@ -56,11 +56,9 @@ from replay.match_store import positions_table, updates_table
 VIEW_PERIOD_US = 20_000
 HEALTH_PERIOD_US = 500_000
 
-#: Blocks on which costs are measured before a run; as many before them warm the process up. Some seconds of a stream.
-_MEASURED_BLOCKS = 250
-
-#: They are taken from the beginning of a capture only, since it may still grow.
-_MEASURED_US = 10_000_000
+#: Blocks of a warm-up, some seconds of a stream. They are taken from the beginning of a recording only, since it may
+#: still grow.
+WARM_UP_BLOCKS, _WARM_UP_US = 500, 10_000_000
 
 #: Interval at which the steps of one detector are timed, each detector in turn.
 _TIMING_PERIOD_US = 200_000
@@ -283,6 +281,35 @@ class MatchPipeline:
             for name in self._detectors:
                 self._engine.check_purity(name, _REPEATED_STEPS)
 
+    @classmethod
+    def warm_up(
+        cls, sheet: MatchSheet, options: PipelineOptions, sample: Recording, blocks: int = WARM_UP_BLOCKS
+    ) -> PipelineOptions:
+        """Pushes blocks through a throw-away pipeline, so that this process imports and compiles what a match needs.
+
+        Args:
+            sheet: of the match.
+            options: of its pipeline.
+            sample: the match's own beginning, or a recording like it.
+            blocks: number of blocks. The costs of the second half are measured.
+
+        Returns:
+            The options, with initial costs if they adapt to load and have none.
+        """
+        pipeline = cls(sheet, options)
+        payloads = sample.payloads(sample.begin_us, sample.begin_us + _WARM_UP_US)
+        costs = options.costs
+        for _ in range(2):
+            half = list(islice(payloads, blocks // 2))
+            for arrival_us, payload in half:
+                pipeline.push(payload, arrival_us)
+            if half and options.adapts and options.costs is None:
+                costs = pipeline.measure_costs()
+        pipeline.take_tables()
+        pipeline.inspect_detectors()
+        pipeline.snapshot()
+        return replace(options, costs=costs)
+
     def snapshot(self) -> bytes:
         """State after the last pushed block, as bytes. Take the tables first: they are not part of it."""
         untaken = self._updates or self._positions or self._refused
@@ -449,19 +476,6 @@ def _body_view(body: BodyState, ts_us: int) -> BodyView:
 def _packet_arrivals(packets: tuple[Packet, ...]) -> list[Arrival]:
     """One arrival for each packet, since transmitters are independent."""
     return [arrival(packet) for packet in packets]
-
-
-def measured_costs(sample: Recording, options: PipelineOptions) -> Costs:
-    """Costs of the work on this machine, measured on the first blocks of a match after those of the warm-up."""
-    pipeline = MatchPipeline(sample.sheet, options)
-    blocks = sample.payloads(sample.begin_us, sample.begin_us + _MEASURED_US)
-    for arrival_us, payload in islice(blocks, _MEASURED_BLOCKS):
-        pipeline.push(payload, arrival_us)
-    warm = pipeline.measure_costs()
-    rest = list(islice(blocks, _MEASURED_BLOCKS))
-    for arrival_us, payload in rest:
-        pipeline.push(payload, arrival_us)
-    return pipeline.measure_costs() if len(rest) == _MEASURED_BLOCKS else warm
 
 
 @contextmanager

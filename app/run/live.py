@@ -205,7 +205,7 @@ def _check_state(live: LiveMatch) -> None:
     """
     match = live.match
     if match.offset() > match.input.begin and not match.has_ended():
-        options = options_of(live.settings, match.input.sample, goes_on=True)
+        options = options_of(live.settings)
         maker = load_pipeline(PIPELINE)(match.input.sheet, options, 0).maker
         StateStore(match.folder / "states", live.key).read(match.offset(), maker)
 

@@ -71,7 +71,7 @@ class MatchesRun:
             going = [live for live in first if not live.match.has_ended()]
             if going and not stop.is_set():
                 driver = run.driver(session.result(), self._folder / "spark", self._folder / LOGS)
-                for plan in sorted(self._plans(going, first), key=lambda plan: -plan.positions_hz):
+                for plan in sorted(self._plans(going, first, is_late=False), key=lambda plan: -plan.positions_hz):
                     driver.add(plan)
                 run.play_with(driver, stop, lambda: self._join(driver))
                 run.lacks_last_message()
@@ -96,13 +96,13 @@ class MatchesRun:
         """Adds new matches while the others play."""
         before = list(self._run.matches.values())
         new = [live for live in self._new() if not live.match.has_ended()]
-        for plan in self._plans(new, before):
+        for plan in self._plans(new, before, is_late=True):
             self._run.matches[plan.entry.match].begin()
             driver.add(plan)
 
-    def _plans(self, new: list[LiveMatch], others: list[LiveMatch]) -> list[MatchPlan]:
+    def _plans(self, new: list[LiveMatch], others: list[LiveMatch], *, is_late: bool) -> list[MatchPlan]:
         everybody_hz = total_hz({live.key: live for live in [*others, *new]}.values())
-        return [self._run.plan(live, everybody_hz - total_hz([live])) for live in new]
+        return [self._run.plan(live, everybody_hz - total_hz([live]), is_late=is_late) for live in new]
 
     def _new(self) -> list[LiveMatch]:
         """Opens the matches that are new in the list; those that cannot be prepared are broken."""

@@ -34,6 +34,7 @@ from app.pipeline.commits import HostError
 from app.pipeline.folder import Match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.pipeline.options import PIPELINE, options_of
+from app.pipeline.pipeline import WARM_UP_BLOCKS, MatchPipeline
 from app.run.sinks import sink_of
 from app.run.summary import summarize
 from app.settings.model import LiveSettings, SettingsError
@@ -51,6 +52,9 @@ LOGS = "logs"
 
 #: Delay from the beginning of a match's preparation to the start of Java.
 BEFORE_JAVA_S = 0.3
+
+#: Blocks on which the processes of a live match that resumes warm up.
+_RESUMED_WARM_UP_BLOCKS = 100
 
 #: Limit of the wait for a match's last message after its last commit.
 _LAST_MESSAGE_S = 10.0
@@ -156,10 +160,9 @@ class Run:
         if session is None:
             self._play_in_process(live, stop)
         elif not live.match.has_ended():
-            plan, folder = self.plan(live), live.match.folder  # while Java starts
-            log_event(_log, logging.INFO, "costs are measured", live.key)
+            folder = live.match.folder
             driver = self.driver(session.result(), folder / "spark", folder / LOGS)
-            driver.add(plan)
+            driver.add(self.plan(live))
             self.play_with(driver, stop)
 
     def play_with(self, driver: SparkDriver, stop: threading.Event, look: Callable[[], None] | None = None) -> None:
@@ -195,7 +198,6 @@ class Run:
             logs: folder for the logs of Spark's Python processes.
         """
         from app.spark.driver import SparkDriver
-        from app.spark.stage import RESUMED_WARM_UP_BLOCKS, WARM_UP_BLOCKS
 
         settings, matches = self.settings, self.matches.values()
         session.sparkContext.environment[VARIABLE] = worker_variable(logs, settings.logs, settings.log_level)
@@ -204,15 +206,16 @@ class Run:
         resumes_live = any(
             live.match.input.is_live and live.match.offset() > live.match.input.begin for live in matches
         )
-        blocks = RESUMED_WARM_UP_BLOCKS if resumes_live else WARM_UP_BLOCKS
+        blocks = _RESUMED_WARM_UP_BLOCKS if resumes_live else WARM_UP_BLOCKS
         return SparkDriver(session, folder, self._seats, window_us, self._commits, self.hub.address, blocks)
 
-    def plan(self, live: LiveMatch, other_hz: float = 0.0) -> MatchPlan:
+    def plan(self, live: LiveMatch, other_hz: float = 0.0, *, is_late: bool = False) -> MatchPlan:
         """Plan of a match for the driver.
 
         Args:
             live: the match.
             other_hz: positions per second of the other matches on the same machine.
+            is_late: whether the query runs already. Its processes are warm, and this process measures the costs.
         """
         from app.spark.driver import MatchPlan
         from app.spark.seat import StageConfig
@@ -221,10 +224,12 @@ class Run:
         opened = match.input
         sheet = msgspec.structs.replace(opened.sheet, match_id=live.key)
         own_hz = positions_hz(sheet)
-        options = options_of(settings, opened.sample, goes_on=match.offset() > opened.begin)
+        options = options_of(settings)
         if options.adapts and not self.alone:  # it adapts to its share of the machine
             share = min(1.0, self._seats * own_hz / (own_hz + other_hz))
             options = replace(options, available=options.available * share)
+        if is_late and match.offset() == opened.begin:
+            options = MatchPipeline.warm_up(sheet, options, opened.sample)
         stage = StageConfig(sheet, options, PIPELINE, str(match.folder / "states"), opened.begin)
         spec = opened.spec(settings.window_s, alone=self.alone)
         officials = tuple(map(str, officials_of(settings, match)))
@@ -336,7 +341,9 @@ class Run:
         recording = match.input.recording
         if recording is None:
             raise SettingsError(f"--engine inprocess: {settings.source} is no recording, and is read through Spark")
-        options = options_of(settings, recording, goes_on=match.offset() > match.input.begin)
+        options = options_of(settings)
+        if match.offset() == match.input.begin:
+            options = MatchPipeline.warm_up(recording.sheet, options, recording)
         config = InProcessConfig(
             PIPELINE, options, match.folder / "states", settings.pace, settings.window_us,
             officials=officials_of(settings, match),

@@ -40,6 +40,8 @@ def archive_option(java: Java, jars: Iterable[Path], folder: Path) -> str:
     )  # fmt: skip
     archive = folder / f"{digest.hexdigest()[:16]}.classes"
     if archive.exists():
+        with suppress(OSError):  # archives that are used are kept
+            os.utime(archive)
         return f"-XX:{use}={archive}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _is_our_turn(archive.with_suffix(".writer")):

@@ -48,12 +48,13 @@ from app.base.logs import log_event
 from app.hub.client import HubAddress
 from app.pipeline.commits import CommitLog, HostError
 from app.pipeline.disk_full import SpaceWaiter, is_full
+from app.pipeline.pipeline import WARM_UP_BLOCKS
 from app.pipeline.state_store import StateStore
 from app.sources.interface import Entry
 from app.spark.results import ClosedWindow, WindowResults
 from app.spark.seat import Seat, StageConfig
 from app.spark.source import NAME, SeatSource
-from app.spark.stage import WARM_UP_BLOCKS, seat_stage, table_of, warm_up_stage
+from app.spark.stage import seat_stage, table_of, warm_up_stage
 
 #: File in a run's folder that requests the sources to end.
 STOP = "stop"

@@ -29,7 +29,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -46,19 +45,12 @@ from app.pipeline.options import load_pipeline
 from app.pipeline.seal import StateError
 from app.pipeline.state_child import StateChild, StorerKilledError
 from app.pipeline.state_store import StateStore
-from app.sources.interface import Entry
 from app.sources.registry import load_source
 from app.spark.results import ClosedWindow, WindowResults
 from app.spark.seat import Seat, StageConfig
 from football.update_stream import UpdateMessage
 
 _log = logging.getLogger(__name__)
-
-#: Blocks on which a process warms up: before a match begins, and where a live match resumes.
-WARM_UP_BLOCKS, RESUMED_WARM_UP_BLOCKS = 500, 100
-
-#: They are taken from the beginning of a recording only, since it may still grow.
-_WARM_UP_US = 10_000_000
 
 Stage = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -99,33 +91,23 @@ def seat_stage(folder: str, results: str, hub: HubAddress) -> Stage:
 def warm_up_stage(folder: str, blocks: int) -> Callable[[Iterator[int]], Iterator[int]]:
     """Function for ``mapPartitions`` that makes a process of the seat in ``folder`` ready for its first window.
 
-    The process imports what it needs and warms up on ``blocks`` blocks.
+    The process imports what it needs and warms up on ``blocks`` blocks. It completes the options of the matches that
+    are at their beginning with the costs that it measures.
     """
 
     def stage(numbers: Iterator[int]) -> Iterator[int]:
         log_in_worker()
         seat, began_s = Seat(folder), time.monotonic()
-        for entry in seat.entries()[:1]:
-            if blocks:
-                warm_up(seat.stage(entry.match), entry, blocks)
-            else:
-                load_source(entry.source).sample(entry.spec)
+        for number, entry in enumerate(seat.entries()):
+            sample = load_source(entry.source).sample(entry.spec)
+            config = seat.stage(entry.match) if blocks else None
+            if config is not None and (not number or entry.begin == config.begin):
+                settings = load_pipeline(config.pipeline).warm_up(config.sheet, config.settings, sample, blocks)
+                seat.write_stage(entry.match, msgspec.structs.replace(config, settings=settings))
             log_event(_log, logging.INFO, "process is warm", entry.match, took_s=round(time.monotonic() - began_s, 3))
         yield from numbers  # Spark reuses only a process that has consumed its whole input
 
     return stage
-
-
-def warm_up(config: StageConfig, entry: Entry, blocks: int = WARM_UP_BLOCKS) -> None:
-    """Pushes the first blocks through a throw-away pipeline, to import and compile what a window will need."""
-    sample = load_source(entry.source).sample(entry.spec)
-    pipeline = load_pipeline(config.pipeline)(config.sheet, config.settings, 0)
-    payloads = sample.payloads(sample.begin_us, sample.begin_us + _WARM_UP_US)
-    for arrival_us, payload in islice(payloads, blocks):
-        pipeline.push(payload, arrival_us, 0)
-    pipeline.take_tables()
-    pipeline.inspect_detectors()
-    pipeline.snapshot()
 
 
 def run_seat(seat: Seat, results: Path, hub: HubAddress, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -12,7 +12,7 @@ import msgspec
 import pyarrow as pa
 
 from app.pipeline.seal import Maker
-from app.sources.interface import TimedBlock
+from app.sources.interface import Recording, TimedBlock
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, UpdateMessage, UpdateRecord
 from replay import wire
@@ -34,6 +34,10 @@ class FakePipeline:
         self._fresh: int | None = 0
         self._pending: list[UpdateRecord] = []
         self._now_us = 0
+
+    @classmethod
+    def warm_up(cls, sheet: MatchSheet, settings: Any, sample: Recording, blocks: int) -> Any:
+        return settings
 
     def push(self, payload: bytes, arrival_us: int, due_wall_us: int) -> UpdateMessage | None:
         self._now_us = arrival_us

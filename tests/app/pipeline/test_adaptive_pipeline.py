@@ -9,7 +9,7 @@ import pytest
 
 from app.pipeline.costs import CostMeter
 from app.pipeline.framing import RECORDED_US, divided
-from app.pipeline.pipeline import MatchPipeline, PipelineOptions, measured_costs
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from football.update_stream import Follower, Health, UpdateRecord
 from middleware.load_accounting import Costs
 from middleware.purity_check import PurityCheck
@@ -151,7 +151,7 @@ def test_costs_are_measured_on_the_beginning_of_a_capture(stream, tmp_path):
     sheet, batches = stream
     with CaptureWriter(tmp_path / "capture", sheet) as writer:
         writer.extend(wire.decode(payload) for _, payload in batches[0])
-    costs = measured_costs(Capture.open(tmp_path / "capture"), TIGHT)
+    costs = MatchPipeline.warm_up(sheet, TIGHT, Capture.open(tmp_path / "capture")).costs
     assert costs.available == 0.1
     assert {"conditioning", "near_ball"} <= costs.step_us.keys() & costs.compare_us.keys()
     assert min(*costs.step_us.values(), *costs.compare_us.values(), costs.arrival_us, costs.moved_us) > 0
