@@ -125,6 +125,15 @@ class Seat:
         """True if there is more of a match to play."""
         return entry.begin < entry.stop and not self.is_excluded(entry.match)
 
+    def others(self) -> list[Seat]:
+        """The other seats of the run."""
+        return [Seat(path.parent) for path in self.folder.parent.glob(f"*/{_MATCHES}") if path.parent != self.folder]
+
+    @property
+    def playing(self) -> Path:
+        """File that exists while a match of the seat is open."""
+        return self.folder / "playing"
+
     def _read(self, name: str) -> str:
         try:
             return (self.folder / name).read_text()

@@ -5,7 +5,9 @@ Theory of operation
 A micro-batch is many windows long, and each match has its own consecutive windows in it. A row holds blocks of one
 match; the last row of a window is marked ``closing``. The mark lets the stage distinguish the end of a window from a
 source process that died. A match's next window begins at once, and matches do not wait for one another's windows.
-Matches begin and end while others play: the source reads the seat's list at intervals.
+Matches begin and end while others play: the source reads the seat's list at intervals. Spark begins a micro-batch of
+all seats at once. So a seat without a match has one, too, and keeps it open as long as another seat plays; otherwise a
+new match would wait for the end of the micro-batch.
 
 The seat's list states the offset at which each match resumes; the driver writes it for each turn
 (``app.spark.driver``). Spark's offset only counts micro-batches. The matches' own sources decide which records are read
@@ -15,6 +17,7 @@ and where a window ends (``app.sources.interface``).
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -55,6 +58,9 @@ _POLL_US, _PAUSE_US = 50_000, 5_000
 #: Interval at which the list of matches is read.
 _JOIN_US = 500_000
 
+#: An empty seat leaves the others this much time to begin to play.
+_BEGIN_US = 2_000_000
+
 
 class SeatBatch(InputPartition):
     """One micro-batch of a seat."""
@@ -82,9 +88,13 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"batch": 0}
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """Offset after one more micro-batch; ``start`` itself when no match has more to play, which ends the query."""
-        goes_on = not self._stop_flag.exists() and any(map(self._seat.goes_on, self._seat.entries()))
-        return {"batch": start["batch"] + goes_on}
+        """Offset after one more micro-batch; ``start`` itself when no match of the run has more to play.
+
+        The query ends then.
+        """
+        seats = (self._seat, *self._seat.others())
+        goes_on = any(seat.goes_on(entry) for seat in seats for entry in seat.entries())
+        return {"batch": start["batch"] + (goes_on and not self._stop_flag.exists())}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         """No limit of rows; the number of windows bounds a micro-batch."""
@@ -118,7 +128,8 @@ class _Batch:
 
     def __init__(self, seat: Seat, window_us: int, windows: int, stopped: Callable[[], bool]) -> None:
         self._seat, self._stopped = seat, stopped
-        until_us = wall_us() + windows * window_us
+        self._begun_us = wall_us()
+        until_us = self._begun_us + windows * window_us
         self._plan = OpenBatch(window_us, windows, until_us, seat.anchor, stopped, self._has_another)
         self._known: set[str] = set()
         self._next_join_us = self._next_poll_us = 0
@@ -130,7 +141,10 @@ class _Batch:
             self._join()
             readers = [reader for reader in self._readers.values() if reader.is_open]
             if not readers:
-                return
+                if not self._waits_for_match():
+                    return
+                time.sleep(_POLL_US / 1e6)
+                continue
             due = {reader: due_us for reader in readers if (due_us := reader.due_us()) is not None}
             polled = [reader for reader in readers if reader not in due]
             next_us = min(*due.values(), self._next_join_us) if due else NEVER_US
@@ -154,6 +168,14 @@ class _Batch:
             for reader in polled:
                 yield from map(_row, reader.read(0))
 
+    def _waits_for_match(self) -> bool:
+        """True if the seat, which has no open match, waits for a new one: as long as another seat plays."""
+        self._seat.playing.unlink(missing_ok=True)
+        others, now_us = self._seat.others(), wall_us()
+        if self._stopped() or now_us >= self._plan.until_us or not others:
+            return False
+        return now_us < self._begun_us + _BEGIN_US or any(seat.playing.exists() for seat in others)
+
     def _join(self) -> None:
         """Adds the matches that are new in the seat's list; their first windows get different lengths."""
         now_us = wall_us()
@@ -167,6 +189,7 @@ class _Batch:
             if entry.source not in self._readers:
                 self._readers[entry.source] = load_source(entry.source).reader(self._plan)
             self._readers[entry.source].add(entry, number / len(going))
+            self._seat.playing.touch()
 
     def _has_another(self, match: str) -> bool:
         """True if a match that has closed a window gets another in this micro-batch."""

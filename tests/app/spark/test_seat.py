@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -143,6 +144,31 @@ def test_who_joins_the_roster_plays_in_the_same_batch(tmp_path: Path):
     assert blocks_of(rows, "b") == list(
         Capture.open(tmp_path / "capture-b").payloads(0, len(blocks_of(rows, "b")) * PERIOD_US)
     )
+
+
+def test_an_empty_seat_waits_for_a_match_as_long_as_another_seat_plays(tmp_path: Path):
+    playing, empty = Seat(tmp_path / "run" / "seat-0"), Seat(tmp_path / "run" / "seat-1")
+    playing.write([entry_of(tmp_path, "a", speed=4.0)])
+    empty.write([])
+    times: dict[str, list[float]] = {"a": [], "b": [], "end": []}
+
+    def read(seat: Seat) -> None:
+        reader = reader_of(seat, window_us=1_000_000, windows=20)
+        assert reader.latestOffset({"batch": 0}, None) == {"batch": 1}, "it has a batch, too"
+        for batch in reader.read(SeatBatch(1)):
+            times[batch.column("match")[0].as_py()].append(time.monotonic())
+        times["end"].append(time.monotonic())
+
+    readers = [threading.Thread(target=read, args=(seat,)) for seat in (playing, empty)]
+    for reader in readers:
+        reader.start()
+    time.sleep(2.5)
+    empty.write([entry_of(tmp_path, "b", begin=END_US - 2_000_000, speed=4.0)])
+    for reader in readers:
+        reader.join(20)
+    assert times["b"], "the new match was played"
+    assert times["b"][-1] < times["a"][-1] <= min(times["end"])
+    assert max(times["end"]) < times["a"][-1] + 1.0
 
 
 def test_a_stop_closes_all_windows_where_they_end(tmp_path: Path):
