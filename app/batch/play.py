@@ -168,7 +168,9 @@ def _given(recorded: RecordedMatch, batch: BatchOptions, draft: Path) -> dict[st
     opt_in = set(batch.detectors)
     if recorded.store:
         stored = read_run(recorded.store).get("settings")  # without its parameters: some may no longer exist
-        opt_in |= set(stored.get("detectors") or ()) & set(OPT_IN) if isinstance(stored, dict) else set()
+        if isinstance(stored, dict):
+            opt_in |= set(stored.get("detectors") or ()) & set(OPT_IN)
+            given["allowed_lateness_s"] = stored.get("allowed_lateness_s")
     if opt_in:
         given["detectors"] = ",".join(sorted(opt_in))
     if batch.parameters:

@@ -96,11 +96,12 @@ def write_story(lines: list[HistoryLine], event: str, out: TextIO) -> None:
 def _options(path: Path, capture: Capture, alpha: str | None, retraction: str | None) -> PipelineOptions:
     """The options of the match, with other ordering where it is chosen."""
     stored = read_stored_settings(path) or {}
-    chosen = {"alpha": alpha, "retraction": retraction}
+    chosen = {"alpha": alpha, "retraction": retraction, "allowed_lateness_s": None}
     settings = make_settings({name: stored.get(name) if value is None else value for name, value in chosen.items()})
     options = PipelineOptions(
         alpha=settings.alpha,
         retraction=settings.retraction,
+        allowed_lateness_ms=round(settings.allowed_lateness_s * 1_000),
         parameters=stored.get("parameters", Parameters()),
         extra=tuple(stored.get("detectors", ())),
     )

@@ -169,7 +169,8 @@ def explain(folder: Path, name: str, progress: Callable[[str], None] = lambda te
     if not log.stands(name):
         notes.append("It was withdrawn and does not stand: its causes come from the log; `touchline trace` plays it")
     elif capture is not None:
-        options = PipelineOptions(alpha=1.0, parameters=parameters, extra=tuple(stored.get("detectors", ())))
+        extra, lateness_ms = tuple(stored["detectors"]), round(stored["allowed_lateness_s"] * 1_000)
+        options = PipelineOptions(alpha=1.0, allowed_lateness_ms=lateness_ms, parameters=parameters, extra=extra)
         standing = {one: record for one, record in known.items() if log.stands(one)}
         conclusions = _play(capture, options, log, standing, notes, progress)
     tree = Tree(known, parameters, conclusions)

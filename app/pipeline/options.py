@@ -19,6 +19,7 @@ def options_of(settings: LiveSettings) -> PipelineOptions:
     return PipelineOptions(
         alpha=settings.alpha,
         retraction=settings.retraction,
+        allowed_lateness_ms=round(settings.allowed_lateness_s * 1_000),
         available=settings.available,
         parameters=settings.parameters,
         extra=settings.detectors,

@@ -87,6 +87,13 @@ class LiveSettings(BaseModel):
         description="How to correct events: full (withdraw all after the late input), on-demand (only what changed), "
         "or auto (the cheaper one for each detector).",
     )
+    allowed_lateness_s: float = Field(
+        3.0,
+        ge=0.1,
+        le=60,
+        description="Seconds behind the newest event up to which a late input is repaired; a later one is lost. More "
+        "needs more memory, and events are confirmed later.",
+    )
     engine: Literal["spark", "inprocess"] = Field("spark", description="spark, or inprocess (without Spark and Java).")
     parameters: Parameters = Field(
         Parameters(),
@@ -162,7 +169,9 @@ class LiveSettings(BaseModel):
         rate = values.get("rate")
         return source_of(source, rate if isinstance(rate, str) else "").complete_options({**values, "source": source})
 
-    @field_validator("seed", "duration_s", "port", "window_s", "metrics_port", "seats", "alpha", mode="before")
+    @field_validator(
+        "seed", "duration_s", "alpha", "allowed_lateness_s", "port", "window_s", "metrics_port", "seats", mode="before"
+    )
     @classmethod
     def _bool_is_not_a_number(cls, value: Any) -> Any:
         if isinstance(value, bool):
@@ -286,7 +295,7 @@ class LiveSettings(BaseModel):
         """The first group of options, as a store records it."""
         names = (
             "source", "channel", "rate", "endless", "seed", "duration_s", "pitch", "sheet", "alpha", "retraction",
-            "engine", "parameters", "detectors", "official",
+            "allowed_lateness_s", "engine", "parameters", "detectors", "official",
         )  # fmt: skip
         return self.model_dump(mode="json", include=set(names))
 

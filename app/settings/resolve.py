@@ -103,7 +103,7 @@ def _check_addresses(values: Mapping[str, Any], origin: Mapping[str, Layer]) -> 
 def read_stored_settings(store: Path) -> dict[str, Any] | None:
     """Options that the match in a store began with, None if it holds no match.
 
-    ``parameters`` are typed. A store written before parameters were stored has the defaults.
+    ``parameters`` are typed. A store from before an option existed has its default.
 
     Raises:
         StoreError: the store is damaged, or of another version.
@@ -118,7 +118,10 @@ def read_stored_settings(store: Path) -> dict[str, Any] | None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise StoreError(f"{store}/run.json: damaged: detectors = {names}")
     tree = parameters_from(stored.get("parameters", {}), f"{store}/run.json")
-    return {"detectors": [], **stored, "parameters": tree}
+    lateness_s = stored.get("allowed_lateness_s", LiveSettings.model_fields["allowed_lateness_s"].default)
+    if not isinstance(lateness_s, int | float):
+        raise StoreError(f"{store}/run.json: damaged: allowed_lateness_s = {lateness_s}")
+    return {"detectors": [], **stored, "allowed_lateness_s": lateness_s, "parameters": tree}
 
 
 def _contradiction(field: str, given: Any, stored: Any, where: str, file: Any) -> str:

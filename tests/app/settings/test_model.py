@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from app.pipeline.options import options_of
+from app.pipeline.pipeline import PipelineOptions
 from app.settings.model import LiveSettings, SettingsError
 from app.settings.parameters import ParametersError
 from app.settings.resolve import make_settings
@@ -28,6 +30,7 @@ def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
         ({"alpha": float("nan")}, "--alpha nan"),
         ({"alpha": "soon"}, "--alpha soon: must be auto, or a number"),
         ({"retraction": "never"}, "--retraction never"),
+        ({"allowed_lateness_s": 0.0}, "--allowed-lateness 0.0"),
         ({"engine": "flink"}, "--engine flink"),
         ({"duration_s": 0.0}, "--duration 0.0"),
         ({"duration_s": float("inf")}, "--duration inf"),
@@ -51,6 +54,16 @@ def test_the_window_is_wall_time_when_paced_and_stream_time_when_not():
     assert make_settings({"speed": "1"}).window_us == 30_000_000
     assert make_settings({"speed": "4"}).window_us == 120_000_000
     assert make_settings({"speed": "max"}).window_us == 60_000_000
+
+
+def test_allowed_lateness_reaches_the_pipeline_and_belongs_to_the_match(tmp_path: Path):
+    assert options_of(make_settings({})).allowed_lateness_ms == PipelineOptions().allowed_lateness_ms == 3_000
+    chosen = make_settings({"store": tmp_path, "allowed_lateness_s": 5.5})
+    assert options_of(chosen).allowed_lateness_ms == 5_500
+    write_kept(chosen, tmp_path)
+    assert make_settings({"store": tmp_path}).allowed_lateness_s == 5.5
+    with pytest.raises(SettingsError, match=r"--allowed-lateness 3\.0 contradicts"):
+        make_settings({"store": tmp_path, "allowed_lateness_s": 3.0})
 
 
 def test_alpha_and_retraction_may_be_left_to_the_engine(tmp_path: Path):
