@@ -27,6 +27,7 @@ from app.run.summary import show
 from app.settings.model import LiveSettings
 from detectors.catalogue import DETECTORS, REFERENCES
 from detectors.parameters import Parameters
+from detectors.signals.kernels.break_solver import is_compiled
 from football.errors import UserError
 from football.match_sheet import MatchSheet
 from replay.match_store import is_store
@@ -60,7 +61,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         run = Run(settings, console, background, alone=True)
         ready = standing_by.enter_context(_stand_by(run, stop)) if settings.standby else None
         session, log = standing_by.enter_context(_spark(run)) if ready is None else (ready.session, None)
-        with _loading_kernels():
+        with _compiling_kernels(console):
             match = _open(run, background, stop)
         if match is None:
             console.print("Stopped while standing by")
@@ -136,12 +137,16 @@ def _spark(run: Run) -> Iterator[tuple[Future[SparkSession] | None, Path | None]
 
 
 @contextmanager
-def _loading_kernels() -> Iterator[None]:
-    """Loads compiled kernels of the detectors in a thread, or compiles them, while the match is prepared.
+def _compiling_kernels(console: Console) -> Iterator[None]:
+    """Compiles the kernels of the detectors in a thread while the match is prepared, at the first start only.
 
-    At the very first start the simulator and the detectors thus compile at the same time. What is left when the match
-    is ready is loaded by the detectors themselves.
+    The simulator and the detectors thus compile at the same time. The engine compiles what is left when the match is
+    ready, and finds the rest in numba's cache.
     """
+    if is_compiled():
+        yield
+        return
+    console.print("First start: compiling for this machine, about half a minute")
     over = threading.Event()
 
     def load() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -132,6 +133,11 @@ def fit_two_breaks(positions: Sequence[Position], search: Search) -> TwoBreaks |
         v[17],
         (v[18], v[19]),
     )
+
+
+def is_compiled() -> bool:
+    """True if numba's cache holds kernels of this module; those of the other modules were compiled with them."""
+    return any(Path(_fit_one.stats.cache_path).glob("break_solver.*.nbi"))
 
 
 def warm_up() -> None:
