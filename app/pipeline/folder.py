@@ -166,7 +166,7 @@ def request_of(settings: LiveSettings, location: Any = None) -> SourceRequest:
     """The request to a source that the settings amount to."""
     return SourceRequest(
         settings.source, settings.channel, settings.seed, settings.duration_s, settings.pitch_m,
-        str(settings.sheet) if settings.sheet else None, settings.rate, settings.endless, location,
+        str(settings.sheet) if settings.sheet else None, settings.rate, settings.endless, settings.pace, location,
     )  # fmt: skip
 
 

@@ -54,6 +54,7 @@ class SourceRequest(msgspec.Struct, frozen=True):
     Attributes:
         source: as on the command line.
         channel, seed, duration_s, pitch, sheet, rate, endless: see :func:`app.sources.captures.prepare_capture`.
+        pace: stream seconds per wall second at which it is played; 0 is as fast as possible.
         location: where the match was discovered in a source of several; None if the source must look for it.
     """
 
@@ -65,6 +66,7 @@ class SourceRequest(msgspec.Struct, frozen=True):
     sheet: str | None = None
     rate: str = ""
     endless: bool = False
+    pace: float = 0.0
     location: Any = None
 
 

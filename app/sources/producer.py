@@ -3,7 +3,8 @@
 Theory of operation
 -------------------
 The processes of a match (engine, Spark, page) must not wait for the simulator. The simulator therefore runs in a child
-process of lower priority, which writes segment after segment as fast as the machine permits, and ends with the match.
+process of lower priority, which writes segment after segment and ends with the match. A match that is played at a pace
+is written a few times as fast, so that the producer leaves the processors to the match.
 The output is a pure function of the request. A child that is restarted over an unfinished capture plays from the
 beginning, leaves the existing segments, and writes the missing ones.
 
@@ -26,7 +27,7 @@ from types import TracebackType
 from typing import Any
 
 from football.errors import CaptureError, TrackingError
-from replay.capture import HEAD, Capture, CaptureWriter
+from replay.capture import HEAD, SEGMENT_US, Capture, CaptureWriter
 
 #: File in the capture's folder: arrival time up to which everything has been played and committed.
 PLAYED = "played"
@@ -37,6 +38,9 @@ BEHIND_US = 120_000_000
 #: Priority of the child: low enough not to disturb the match, and high enough to get the tenth of a core that it needs.
 _NICE = 5
 _LOOK_S = 0.05
+
+#: Start of a paced match that is written at once, and the rate of the rest, both relative to its pace.
+_AT_ONCE_S, _TIMES_PACE = 20.0, 4.0
 _GRACE_S = 5.0
 
 
@@ -111,6 +115,26 @@ def keep_pace(folder: Path, writer: CaptureWriter) -> None:
     writer.forget_before(played_us - BEHIND_US)
 
 
+class Throttle:
+    """Limits the rate at which a paced match is written, so that its producer leaves the processors to the match.
+
+    Args:
+        folder: of the capture. What it holds already is not limited.
+        pace: stream seconds per wall second; 0 is no limit.
+    """
+
+    def __init__(self, folder: Path, pace: float) -> None:
+        written = [int(path.stem) + 1 for path in folder.glob("*.arrow")]
+        self._from_s = max(written, default=0) * SEGMENT_US / 1e6
+        self._pace, self._began_s = pace, time.monotonic()
+
+    def wait(self, end_s: float) -> None:
+        """Waits until the match may be written beyond ``end_s`` of its time."""
+        if self._pace:
+            due_s = ((end_s - self._from_s) / self._pace - _AT_ONCE_S) / _TIMES_PACE
+            time.sleep(max(0.0, self._began_s + due_s - time.monotonic()))
+
+
 def tell_played(capture: Path, played_us: int) -> None:
     """Writes into a capture's folder the arrival time up to which it has been played and committed."""
     draft = capture / f"{PLAYED}.draft"
@@ -137,8 +161,14 @@ def main(request: str) -> int:
     arguments: dict[str, Any] = json.loads(request)
     arguments["pitch"] = tuple(arguments["pitch"])
     arguments["sheet_path"] = Path(arguments["sheet_path"]) if arguments.get("sheet_path") else None
-    if arguments.get("endless"):
-        arguments["after"] = lambda end_s, writer: keep_pace(folder, writer)
+    throttle, endless = Throttle(folder, arguments.pop("pace", 0.0)), arguments.get("endless", False)
+
+    def after(end_s: float, writer: CaptureWriter) -> None:
+        throttle.wait(end_s)
+        if endless:
+            keep_pace(folder, writer)
+
+    arguments["after"] = after
     try:
         prepare_capture(out=folder, **arguments)
     except (TrackingError, CaptureError, ChannelError, SimulatorError) as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.sources.producer import AHEAD_US, BEHIND_US, Producer, keep_pace, tell_played
+from app.sources.producer import AHEAD_US, BEHIND_US, Producer, Throttle, keep_pace, tell_played
 from app.sources.production import Written, write_simulation
 from bench.simulator import look
 from football.errors import CaptureError
@@ -266,3 +266,44 @@ def test_of_a_match_without_end_only_what_is_near_is_kept(tmp_path: Path) -> Non
     left = sorted(int(path.stem) for path in tmp_path.glob("*.arrow"))
     assert left[0] == (590 * period_us - BEHIND_US) // SEGMENT_US
     assert [b.arrival_us for b in Capture.open(tmp_path).blocks(0, 10**10)][-1] == 599 * period_us
+
+
+def test_a_paced_match_is_written_a_few_times_as_fast_as_it_plays(tmp_path: Path, monkeypatch) -> None:
+    clock = FakeClock()
+    monkeypatch.setattr("app.sources.producer.time", clock)
+    throttle = Throttle(tmp_path, 2.0)
+    for end_s in range(1, 401):
+        throttle.wait(float(end_s))
+        assert clock.now_s >= (end_s / 2.0 - 20.0) / 4.0
+    assert clock.now_s == pytest.approx((400 / 2.0 - 20.0) / 4.0)
+
+
+def test_what_an_earlier_producer_has_written_is_not_slowed_down(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / f"{100_000_000 // SEGMENT_US - 1}.arrow").touch()
+    clock = FakeClock()
+    monkeypatch.setattr("app.sources.producer.time", clock)
+    throttle = Throttle(tmp_path, 1.0)
+    throttle.wait(120.0)
+    assert clock.now_s == 0.0
+    throttle.wait(160.0)
+    assert clock.now_s == pytest.approx(10.0)
+
+
+def test_an_unpaced_match_is_written_as_fast_as_the_machine_permits(tmp_path: Path, monkeypatch) -> None:
+    clock = FakeClock()
+    monkeypatch.setattr("app.sources.producer.time", clock)
+    Throttle(tmp_path, 0.0).wait(5_400.0)
+    assert clock.now_s == 0.0
+
+
+class FakeClock:
+    """A clock that only sleeping moves."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
