@@ -137,7 +137,7 @@ def fit_two_breaks(positions: Sequence[Position], search: Search) -> TwoBreaks |
 
 def is_compiled() -> bool:
     """True if numba's cache holds kernels of this module; those of the other modules were compiled with them."""
-    return any(Path(_fit_one.stats.cache_path).glob("break_solver.*.nbi"))
+    return any(Path(_fit_one.stats.cache_path or "").glob("break_solver.*.nbi"))
 
 
 def warm_up() -> None:
