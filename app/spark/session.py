@@ -44,8 +44,9 @@ _TURN_AROUND = {
 }
 
 #: Options for a Java that only passes rows on, and for the one that composes Spark's command line: quick instead of
-#: optimised compilation, and garbage collection without extra threads. They halve the work of its start.
-_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+#: optimised compilation, and garbage collection without extra threads. They halve the work of its start. The heap begins
+#: small and grows by need; without these limits Java takes a share of the memory of the machine.
+_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms48m -Xmn24m"
 
 #: Set by ``spark-submit`` in the process that it starts; the master then comes from ``spark-submit``.
 _SUBMITTED = frozenset(("PYSPARK_GATEWAY_PORT",))
