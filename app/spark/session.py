@@ -43,9 +43,9 @@ _TURN_AROUND = {
     "spark.ui.showConsoleProgress": "false",
 }
 
-#: Options for a Java that only passes rows on, and for the one that composes Spark's command line: quick instead of
-#: optimised compilation, and garbage collection without extra threads. They halve the work of its start. The heap begins
-#: small and grows by need; without these limits Java takes a share of the memory of the machine.
+#: Options for a Java that only passes rows on, and for the one that composes Spark's command line. Quick instead of
+#: optimised compilation, and garbage collection without extra threads, halve the work of its start. The heap begins
+#: small and grows by need; by itself, Java takes a share of the machine's memory.
 _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms48m -Xmn24m"
 
 #: Set by ``spark-submit`` in the process that it starts; the master then comes from ``spark-submit``.
