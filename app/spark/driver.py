@@ -65,8 +65,8 @@ WINDOWS = 20
 #: Limit of a query's time to its first turn: no longer than its tasks wait for it.
 _READY_S = 50.0
 
-#: Interval at which the driver checks for closed windows and for the end of the query.
-_LOOK_S = 0.1
+#: Interval at which the driver checks for closed windows, requested turns and the end of the query.
+_POLL_S = 0.1
 
 _MAX_FAILURES_WITHOUT_PROGRESS = 3
 #: Spark's own limit for the start of a Python process, ten seconds, is too short on a busy machine.
@@ -116,18 +116,19 @@ class SparkDriver:
     ) -> None:
         for earlier in folder.glob(_RUN_FOLDERS):
             shutil.rmtree(earlier, ignore_errors=True)
-        self._folder = folder / f"run-{secrets.token_hex(4)}"
+        self._run_folder = folder / f"run-{secrets.token_hex(4)}"
         self._session, self._window_us, self._commits = session, window_us, commits
         self._hub, self._warm_up_blocks = hub, warm_up_blocks
-        self.seats = [Seat(self._folder / f"seat-{number}") for number in range(seats)]
+        self.seats = [Seat(self._run_folder / f"seat-{number}") for number in range(seats)]
         self._plans: list[list[MatchPlan]] = [[] for _ in range(seats)]
         self._excluded: set[str] = set()
-        #: By seat: the folder with the results of its turns, and the results of its current turn.
-        self._folders: list[Path] = []
+        #: By seat: the folder that holds the results of its turns, and the results of its current turn.
+        self._turn_folders: list[Path] = []
         self._results: list[WindowResults] = []
         self._lock, self._committing = threading.Lock(), threading.Lock()
         self._progress = self._queries = 0
-        self._begun: StreamingQuery | None = None
+        #: A query that is started, whose seats get no turn before :meth:`run`.
+        self._ready_query: StreamingQuery | None = None
         self._warm_ups: list[threading.Thread] = []
         # Queries set the second by themselves. With it, they find the processes that the warm-up has started.
         session.sparkContext.environment |= {"TOUCHLINE_ROLE": "source", "SPARK_SIMPLIFIED_TRACEBACK": "1"}
@@ -153,15 +154,15 @@ class SparkDriver:
 
         :meth:`run` grants that turn. Does nothing if the query is ready; returns early if ``stop`` is set.
         """
-        if self._begun is not None:
+        if self._ready_query is not None:
             return
         until_s = time.monotonic() + _READY_S
         with suppress(Py4JError, PySparkException, OSError):  # ``run`` meets the same error and handles it
             self._warm_up()
-            self._begun = self._begin()
+            self._ready_query = self._start_query()
             log_event(_log, logging.INFO, "query started")
-            while self._begun.isActive and not all(map(self._is_ready, self.seats)):
-                if time.monotonic() > until_s or stop.wait(_LOOK_S / 4):
+            while self._ready_query.isActive and not all(map(self._is_ready, self.seats)):
+                if time.monotonic() > until_s or stop.wait(_POLL_S / 4):
                     return
 
     def run(self, stop: threading.Event) -> None:
@@ -174,7 +175,7 @@ class SparkDriver:
         committer = threading.Thread(target=self._keep_committing, args=(over,), name="commit", daemon=True)
         committer.start()
         try:
-            keep_running(self._folder, self._begin, lambda: self._progress, stop)
+            keep_running(self._run_folder, self._next_query, lambda: self._progress, stop)
         finally:
             over.set()
             committer.join()
@@ -182,56 +183,61 @@ class SparkDriver:
     def close(self) -> None:
         """Ends a query that was started but never run, and deletes the run's folder."""
         with suppress(Py4JError, PySparkException, ConnectionError):
-            if self._begun is not None:
-                self._begun.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+            if self._ready_query is not None:
+                self._ready_query.stop()
+        shutil.rmtree(self._run_folder, ignore_errors=True)
 
     def _is_ready(self, seat: Seat) -> bool:
-        return not any(map(seat.goes_on, seat.entries())) or bool(seat.wanted())
+        """True if the seat waits for its turn, or has nothing to play."""
+        return not any(map(seat.has_more, seat.entries())) or bool(seat.requested_turn())
 
     def _write(self, number: int) -> None:
         """Writes the list of a seat: its matches, and the offset at which each resumes."""
-        going = [plan.entry for plan in self._plans[number] if plan.entry.match not in self._excluded]
-        self.seats[number].write([self._from_store(entry) for entry in going])
+        entries = [plan.entry for plan in self._plans[number] if plan.entry.match not in self._excluded]
+        self.seats[number].write([self._resumed(entry) for entry in entries])
 
-    def _from_store(self, entry: Entry) -> Entry:
+    def _resumed(self, entry: Entry) -> Entry:
+        """The entry from the committed offset on; without more to play if the match has ended."""
         begin = self._commits.offset(entry.match)
-        over = self._commits.has_ended(entry.match)
-        return msgspec.structs.replace(entry, begin=begin, stop=begin if over else entry.stop)
+        has_ended = self._commits.has_ended(entry.match)
+        return msgspec.structs.replace(entry, begin=begin, stop=begin if has_ended else entry.stop)
 
-    def _begin(self) -> StreamingQuery:
-        """Starts a query at the committed offsets; the first call returns the query that is ready."""
-        if self._begun is not None:
-            begun, self._begun = self._begun, None
-            return begun
+    def _next_query(self) -> StreamingQuery:
+        """The query that is ready, if there is one; else starts another."""
+        query, self._ready_query = self._ready_query or self._start_query(), None
+        return query
+
+    def _start_query(self) -> StreamingQuery:
+        """Starts a query in which every match resumes at its committed offset."""
         with self._committing, self._lock:
-            shutil.rmtree(self._folder / f"query-{self._queries}", ignore_errors=True)
+            shutil.rmtree(self._run_folder / f"query-{self._queries}", ignore_errors=True)
             self._queries += 1
-            folder = self._folder / f"query-{self._queries}"
-            self._folders = [folder / seat.folder.name for seat in self.seats]
-            self._results = [WindowResults(results / "none") for results in self._folders]
+            folder = self._run_folder / f"query-{self._queries}"
+            self._turn_folders = [folder / seat.folder.name for seat in self.seats]
+            self._results = [WindowResults(results / "none") for results in self._turn_folders]
             for number, seat in enumerate(self.seats):
                 seat.forget_turns()
                 self._write(number)
         results: DataFrame | None = None
-        for number, (seat, turns) in enumerate(zip(self.seats, self._folders, strict=True)):
-            branch = self._branch(seat, number, turns)
+        for number in range(len(self.seats)):
+            branch = self._branch(number)
             results = branch if results is None else results.unionAll(branch)
         if results is None:
             raise HostError("a query needs a seat")
         writer = results.writeStream.foreachBatch(self._end_batch).option("checkpointLocation", str(folder / "spark"))
         return writer.trigger(availableNow=True).start()
 
-    def _branch(self, seat: Seat, number: int, turns: Path) -> DataFrame:
-        environment = self._session.sparkContext.environment
+    def _branch(self, number: int) -> DataFrame:
+        """Plans the part of the query that belongs to a seat: its source, then its engine stage."""
+        seat, environment = self.seats[number], self._session.sparkContext.environment
         options = {
             "seat": str(seat.folder), "window_us": str(self._window_us), "windows": str(WINDOWS),
-            "stop_flag": str(self._folder / STOP), "asks": "yes",
+            "stop_flag": str(self._run_folder / STOP), "requests_turns": "yes",
         }  # fmt: skip
         environment["TOUCHLINE_ROLE"] = "source"
         rows = self._session.readStream.format(NAME).options(**options).load()
         environment["TOUCHLINE_ROLE"] = f"engine-{number}"
-        return rows.mapInArrow(seat_stage(str(seat.folder), str(turns), self._hub), "none string")
+        return rows.mapInArrow(seat_stage(str(seat.folder), str(self._turn_folders[number]), self._hub), "none string")
 
     def _warm_up(self) -> None:
         """Makes the processes of the seats import and compile what they need, each in a job of its own.
@@ -265,7 +271,7 @@ class SparkDriver:
     def _keep_committing(self, over: threading.Event) -> None:
         """Commits windows while the micro-batch runs, and retries those that cannot be committed yet."""
         reported = ""
-        while not over.wait(_LOOK_S):
+        while not over.wait(_POLL_S):
             try:
                 self._commit_closed()
             except Exception as error:  # the matches continue; a lasting error ends the micro-batch
@@ -279,19 +285,20 @@ class SparkDriver:
         """
         with self._committing:
             for number, results in enumerate(self._results):
-                wanted = self.seats[number].wanted()
+                # Read first: a seat requests a turn when the turn before has written all its results.
+                turn = self.seats[number].requested_turn()
                 for closed in results.ready(lambda match, end, epoch: self._states(match).has(end, epoch)):
                     if closed.failed:
                         self._exclude(closed.match, closed.failed)
                     else:
                         self._commit_window(closed)
-                if wanted:
-                    self._begin_turn(number, wanted)
+                if turn:
+                    self._grant_turn(number, turn)
 
-    def _begin_turn(self, number: int, turn: str) -> None:
+    def _grant_turn(self, number: int, turn: str) -> None:
         """Grants a turn. Uncommitted results of the turn before are dropped and played again."""
-        self._results[number] = WindowResults(self._folders[number] / turn)
-        shutil.rmtree(self._folders[number], ignore_errors=True)
+        self._results[number] = WindowResults(self._turn_folders[number] / turn)
+        shutil.rmtree(self._turn_folders[number], ignore_errors=True)
         self._results[number].folder.mkdir(parents=True)
         with self._lock:
             self._write(number)
@@ -323,13 +330,13 @@ def _run_quietly(job: RDD[int]) -> None:
 
 
 def keep_running(
-    folder: Path, begin: Callable[[], StreamingQuery], progress: Callable[[], int], stop: threading.Event
+    folder: Path, next_query: Callable[[], StreamingQuery], progress: Callable[[], int], stop: threading.Event
 ) -> None:
     """Runs a query, and restarts it when it fails as long as it makes progress; while the disk is full it waits.
 
     Args:
         folder: of the run; a file ``stop`` in it requests the sources to end.
-        begin: starts the query.
+        next_query: returns a query that runs; called again after each failure.
         progress: number of committed windows and micro-batches.
         stop: requests the end.
 
@@ -340,8 +347,8 @@ def keep_running(
     while True:
         before = progress()
         try:
-            query = begin()
-            while not query.awaitTermination(_LOOK_S):
+            query = next_query()
+            while not query.awaitTermination(_POLL_S):
                 if stop.is_set():
                     (folder / STOP).touch()
             return

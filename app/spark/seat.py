@@ -21,7 +21,7 @@ from app.sources.interface import Entry
 from football.match_sheet import MatchSheet
 
 #: Files: the matches; the turn that a task requests, and the turn that was granted.
-_MATCHES, _WANTED, _TURN = "matches.json", "wanted", "turn"
+_MATCHES, _REQUESTED, _TURN = "matches.json", "requested_turn", "turn"
 
 #: Interval at which a task that waits for its turn checks for it.
 _POLL_S = 0.01
@@ -90,20 +90,20 @@ class Seat:
         The wait has no limit, because the first turn of a stand-by run is granted at takeover. The process ends with
         the driver.
         """
-        wanted = str(time.time_ns())
-        write_atomically(self.folder / _WANTED, wanted.encode())
-        while self.turn() != wanted:
+        turn = str(time.time_ns())
+        write_atomically(self.folder / _REQUESTED, turn.encode())
+        while self.turn() != turn:
             time.sleep(_POLL_S)
 
     def forget_turns(self) -> None:
         """Deletes the turns of an earlier query."""
-        for name in (_WANTED, _TURN):
+        for name in (_REQUESTED, _TURN):
             (self.folder / name).unlink(missing_ok=True)
 
-    def wanted(self) -> str:
+    def requested_turn(self) -> str:
         """The turn that is requested and not granted yet; empty if there is none."""
-        wanted = self._read(_WANTED)
-        return wanted if wanted != self.turn() else ""
+        turn = self._read(_REQUESTED)
+        return turn if turn != self.turn() else ""
 
     def turn(self) -> str:
         """The turn that was granted last; empty before the first."""
@@ -121,7 +121,7 @@ class Seat:
         """True if the match is excluded from this run."""
         return (self.folder / f"{quote(match, safe='')}.out").exists()
 
-    def goes_on(self, entry: Entry) -> bool:
+    def has_more(self, entry: Entry) -> bool:
         """True if there is more of a match to play."""
         return entry.begin < entry.stop and not self.is_excluded(entry.match)
 

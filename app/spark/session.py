@@ -21,21 +21,21 @@ from app.base.java import Java, cache_folder
 from app.spark.class_archive import archive_option
 from football.errors import UserError
 
-#: Settings that make rows flow through an open micro-batch, found by measurement (docs/architecture.md, Spark).
+#: Settings that make rows flow through an open micro-batch, found by measurement (decision 004).
 _FLOW = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1",  # hand every row on at once
     "spark.buffer.size": "512",  # Python workers flush only full buffers
     "spark.python.unix.domain.socket.enabled": "true",  # small writes over TCP stall
 }
 
-#: Settings that shorten the time between two batches: fewer files, fewer forks, no reports that are not read.
+#: Settings that shorten the time between two micro-batches: fewer files, fewer forks, no reports that are not read.
 _TURN_AROUND = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no second file with checksums
-    # A batch has few rows, so the interpretation of its plan is cheaper than the generation and compilation of code.
+    # A micro-batch has few rows: interpreting its plan is cheaper than generating and compiling code.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.streaming.metricsEnabled": "false",
@@ -68,7 +68,7 @@ _NEEDLESS = (
 )  # fmt: skip
 _NEEDED = ("hive-storage-api",)
 
-#: Limit of the attempts at a task within its batch, after which the query fails.
+#: Limit of the attempts at a task within its micro-batch, after which the query fails.
 _TASK_ATTEMPTS = 4
 
 
@@ -100,8 +100,8 @@ def start_session(
     Args:
         java: runtime that runs Spark.
         log: file for the output of Spark and its workers.
-        slots: tasks at a time; at least the number of partitions, because a task holds its slot while the batch
-            is open.
+        slots: tasks at a time; at least the number of partitions, because a task holds its slot while the
+            micro-batch is open.
         extra: further Spark settings, which override all others.
         master: of a cluster, ``spark://host:port``; empty for this machine, or for the master of ``spark-submit``.
         streaming: whether Spark's Java only passes rows on; it then starts sooner and computes slower.

@@ -73,15 +73,15 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads the matches of a seat.
 
     Options: ``seat`` (folder), ``window_us`` (wall time), ``windows`` (per micro-batch), ``stop_flag`` (path of a file
-    that requests the end), ``asks`` (``yes`` if a driver grants turns; otherwise the matches resume at the offsets in
-    the list).
+    that requests the end), ``requests_turns`` (``yes`` if a driver grants turns; otherwise the matches resume at the
+    offsets in the list).
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._seat = Seat(options["seat"])
         self._window_us, self._windows = int(options["window_us"]), int(options["windows"])
         self._stop_flag = Path(options["stop_flag"])
-        self._asks = options["asks"] == "yes"
+        self._requests_turns = options["requests_turns"] == "yes"
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
         """Offset before the first micro-batch."""
@@ -93,8 +93,8 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         The query ends then.
         """
         seats = (self._seat, *self._seat.others())
-        goes_on = any(seat.goes_on(entry) for seat in seats for entry in seat.entries())
-        return {"batch": start["batch"] + (goes_on and not self._stop_flag.exists())}
+        has_more = any(seat.has_more(entry) for seat in seats for entry in seat.entries())
+        return {"batch": start["batch"] + (has_more and not self._stop_flag.exists())}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         """No limit of rows; the number of windows bounds a micro-batch."""
@@ -110,7 +110,7 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Waits for the seat's turn; then yields rows as soon as they are due, and the closing rows of every window."""
         log_in_worker()
-        if self._asks:
+        if self._requests_turns:
             log_event(_log, logging.INFO, "source waits for its turn")
             self._seat.request_turn()
         yield from _Batch(self._seat, self._window_us, self._windows, self._stop_flag.exists).rows()
@@ -184,7 +184,7 @@ class _Batch:
         self._next_join_us = now_us + _JOIN_US
         new = [entry for entry in self._seat.entries() if entry.match not in self._known]
         self._known.update(entry.match for entry in new)
-        going = [entry for entry in new if self._seat.goes_on(entry)]
+        going = [entry for entry in new if self._seat.has_more(entry)]
         for number, entry in enumerate(going, 1):
             if entry.source not in self._readers:
                 self._readers[entry.source] = load_source(entry.source).reader(self._plan)

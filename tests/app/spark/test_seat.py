@@ -58,7 +58,7 @@ def entry_of(folder: Path, match: str, begin: int = 0, speed: float = 0.0) -> En
 def reader_of(seat: Seat, window_us: int = WINDOW_US, windows: int = 2) -> SeatReader:
     options = {
         "seat": str(seat.folder), "window_us": str(window_us), "windows": str(windows),
-        "stop_flag": str(seat.folder / "stop"), "asks": "no",
+        "stop_flag": str(seat.folder / "stop"), "requests_turns": "no",
     }  # fmt: skip
     return SeatReader(options)
 
@@ -210,7 +210,7 @@ def test_a_task_that_is_begun_again_waits_for_its_turn_and_what_its_first_attemp
 
     def driver() -> None:
         while len(outcome) < 2:
-            if turn := seat.wanted():
+            if turn := seat.requested_turn():
                 (results / turn).mkdir(parents=True)
                 outcome.append(turn)
                 seat.grant(turn)

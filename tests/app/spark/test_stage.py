@@ -47,7 +47,7 @@ class OneSeat:
     def rows(self, start_us: int, end_us: int) -> Iterator[pa.RecordBatch]:
         self.seat.write([msgspec.structs.replace(self._entry, begin=start_us, stop=end_us)])
         options = {
-            "seat": str(self.seat.folder), "window_us": str(WINDOW_US), "windows": "20", "asks": "no",
+            "seat": str(self.seat.folder), "window_us": str(WINDOW_US), "windows": "20", "requests_turns": "no",
             "stop_flag": str(self.seat.folder / "stop"),
         }  # fmt: skip
         return SeatReader(options).read(SeatBatch(1))

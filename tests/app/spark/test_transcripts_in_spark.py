@@ -126,7 +126,7 @@ def in_one_query(
             entry = captured(Capture.open(home / "capture"), name, 0.0, officials=(str(home),))
             host.add(MatchPlan(msgspec.structs.replace(entry, begin=0), stage, 1.0))
         host.get_ready(threading.Event())
-        assert [(bool(seat.wanted()), seat.turn()) for seat in host.seats] == [(True, "")] * 2, (
+        assert [(bool(seat.requested_turn()), seat.turn()) for seat in host.seats] == [(True, "")] * 2, (
             "nobody plays before the run"
         )
         host.run(threading.Event())
