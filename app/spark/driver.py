@@ -22,7 +22,7 @@ run left behind cannot touch this one.
 source and engine processes import and compile what they need (the *warm-up*). Then the sources request their first
 turn, which :meth:`SparkDriver.run` grants. Spark's start thus does not delay the matches.
 
-A new match goes to the seat with the fewest positions a second, while the other matches continue.
+A new match goes to the seat with the fewest positions a second of matches that have more to play.
 """
 
 from __future__ import annotations
@@ -139,8 +139,7 @@ class SparkDriver:
     def add(self, plan: MatchPlan) -> None:
         """Adds a match; while the query runs, the match starts at once."""
         with self._lock:
-            load = [sum(p.positions_hz for p in plans) for plans in self._plans]
-            number = load.index(min(load))
+            number = min(range(len(self.seats)), key=self._load_hz)
             self._plans[number].append(plan)
             self.seats[number].write_stage(plan.entry.match, plan.stage)
             self._write(number)
@@ -190,6 +189,13 @@ class SparkDriver:
     def _is_ready(self, seat: Seat) -> bool:
         """True if the seat waits for its turn, or has nothing to play."""
         return not any(map(seat.has_more, seat.entries())) or bool(seat.requested_turn())
+
+    def _load_hz(self, number: int) -> float:
+        """Positions per second of the matches of a seat that have more to play."""
+        return sum(
+            plan.positions_hz for plan in self._plans[number]
+            if plan.entry.match not in self._excluded and not self._commits.has_ended(plan.entry.match)
+        )  # fmt: skip
 
     def _write(self, number: int) -> None:
         """Writes the list of a seat: its matches, and the offset at which each resumes."""
