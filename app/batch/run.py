@@ -26,7 +26,7 @@ from app.base.java import find_java
 from app.batch.changes import CHANGES, KindChange, sum_changes
 from app.batch.inputs import BatchError, RecordedMatch, find_recorded, name_matches
 from app.batch.play import CHANGES_FILE, DRAFTS, BatchOptions, Result, finished, play, share_done
-from app.pipeline.folder import alone
+from app.pipeline.folder import locked
 from app.pipeline.seal import code_fingerprint
 from app.sources.captures import is_capture
 from app.spark.session import start_session, stop_session
@@ -89,7 +89,7 @@ def run_batch(
     out = Path(options.out)
     recorded = find_recorded(given)
     matches = _begin(out, recorded, options, anew)
-    with alone(out):
+    with locked(out):
         return _played(out, matches, options, jobs=jobs, master=master, anew=anew, watch=watch)
 
 

@@ -28,7 +28,7 @@ from app.cli.options import TAKES_MORE, Given
 from app.cli.output import print_json
 from app.kafka.address import SETTINGS_VARIABLE, KafkaError, is_kafka, parse
 from app.kafka.broker import broker_status, default_home
-from app.pipeline.folder import alone
+from app.pipeline.folder import locked
 from app.pipeline.recovery import STATES, plan_recovery
 from app.pipeline.seal import code_fingerprint
 from app.pipeline.state_store import StateStore
@@ -237,7 +237,7 @@ def _match(settings: LiveSettings) -> Iterator[Finding]:
     if folder is None or not is_store(folder):
         return
     try:
-        with alone(folder):
+        with locked(folder):
             store = MatchStore(folder, read_sheet_of(folder), read_run(folder))
             again = source_of(settings.source, settings.rate).restart_source(settings.source, folder)
             batch, reason = plan_recovery(store, again)

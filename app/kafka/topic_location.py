@@ -36,7 +36,7 @@ class TopicSpec(msgspec.Struct, frozen=True):
         match: id of the match there, the key of its records.
         partition: that of all records of the match.
         window_records, window_s: number of records of a window, and the time that it may take.
-        alone: True if records without a key are the match's, too.
+        takes_unkeyed: True if records without a key are the match's, too.
         sample: folder of the capture to warm up on.
     """
 
@@ -45,5 +45,5 @@ class TopicSpec(msgspec.Struct, frozen=True):
     partition: int
     window_records: int
     window_s: float
-    alone: bool = False
+    takes_unkeyed: bool = False
     sample: str = ""

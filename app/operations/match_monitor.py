@@ -114,7 +114,7 @@ class MatchMonitor:
         #: Number of records of the topic that are not processed yet; None if unknown, or if the source is no topic.
         self.records_behind: int | None = None
         #: Reason why the run excluded the match; empty if it did not.
-        self.broken = ""
+        self.exclusion = ""
         #: Reason why its topic cannot be read now; empty while it can be read, or if its source is no topic.
         self.source_trouble = ""
         #: Publisher of the match, if there is one.
@@ -211,8 +211,8 @@ class MatchMonitor:
 
         ``docs/operation.md`` explains each text.
         """
-        if self.broken:
-            return [f"broken: {self.broken}"]
+        if self.exclusion:
+            return [f"broken: {self.exclusion}"]
         try:
             is_full = not self.feed.ended() and shutil.disk_usage(self._states.parent).free < ENOUGH_BYTES
         except OSError as error:

@@ -50,8 +50,8 @@ CAMERA_SERIES = "camera"
 class Match:
     """An opened folder: the input to play, and the store to commit to."""
 
-    def __init__(self, store: MatchStore, opened: MatchInput) -> None:
-        self.folder, self.input = store.path, opened
+    def __init__(self, store: MatchStore, match_input: MatchInput) -> None:
+        self.folder, self.input = store.path, match_input
         self._store = store
         commits = read_commits(store.path)
         self._camera_batch = 1 + max((c.batch for c in commits if c.series == CAMERA_SERIES), default=-1)
@@ -144,20 +144,20 @@ def open_match(settings: LiveSettings, console: Console, location: Any = None, k
     with ExitStack() as background:
         if folder is not None and is_store(folder):
             store = MatchStore.open(folder)
-            background.enter_context(alone(store.path))
+            background.enter_context(locked(store.path))
             if message := recover(store, source.restart_source(settings.source, folder), key):
                 console.print(message)
             source.resume(request, folder, background)
         else:
             store = _make(settings, request, console, background)
-            background.enter_context(alone(store.path))
+            background.enter_context(locked(store.path))
         yield Match(store, source.load(settings.source, store.path))
 
 
-def look_into_match(settings: LiveSettings) -> Match:
-    """Opens the match in the store for reading, while another run may use it."""
+def read_match(settings: LiveSettings) -> Match:
+    """Reads the match in a store without its lock, since another run may use it."""
     if settings.store is None:
-        raise StoreError("a match to look at needs the folder of its store")
+        raise StoreError("a match to read needs the folder of its store")
     store = MatchStore(settings.store, read_sheet_of(settings.store), read_run(settings.store))
     return Match(store, source_of(settings.source, settings.rate).load(settings.source, settings.store))
 
@@ -179,11 +179,11 @@ def _make(settings: LiveSettings, request: SourceRequest, console: Console, back
     draft = parent / f".input-{os.getpid()}-{threading.get_ident()}"
     try:
         source.prepare(request, draft, console, background)
-        opened = source.load(settings.source, draft)
-        if opened.length_us() == 0:
+        match_input = source.load(settings.source, draft)
+        if match_input.length_us() == 0:
             raise StoreError(f"{settings.source}: holds no position that could be played")
-        folder = folder or parent / _folder_name(opened.sheet.match_id)
-        store = MatchStore.create(folder, opened.sheet, _run(settings, opened.fingerprint))
+        folder = folder or parent / _folder_name(match_input.sheet.match_id)
+        store = MatchStore.create(folder, match_input.sheet, _run(settings, match_input.fingerprint))
         if draft.exists():
             for prepared in draft.iterdir():
                 prepared.replace(folder / prepared.name)
@@ -219,7 +219,7 @@ class InUseError(StoreError):
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Locks the folder of a run while the context lasts. The system releases the lock if the process dies.
 
     Raises:

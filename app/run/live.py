@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.base.logs import log_event
 from app.pipeline.commits import HostError
-from app.pipeline.folder import InUseError, Match, alone, look_into_match, open_match
+from app.pipeline.folder import InUseError, Match, locked, open_match, read_match
 from app.pipeline.options import PIPELINE, load_pipeline, options_of
 from app.pipeline.state_store import StateStore
 from app.run.run import BEFORE_JAVA_S, LOGS, LiveMatch, Run
@@ -58,7 +58,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     """
     console, stop = Console(stderr=as_json), threading.Event()
     with stopped_by_signals(stop, console), ExitStack() as standing_by, ExitStack() as background:
-        run = Run(settings, console, background, alone=True)
+        run = Run(settings, console, background, one_match=True)
         ready = standing_by.enter_context(_stand_by(run, stop)) if settings.standby else None
         session, log = standing_by.enter_context(_spark(run)) if ready is None else (ready.session, None)
         with _compiling_kernels(console):
@@ -86,8 +86,8 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
                 run.play(session, stop)
         ended = match.has_ended()
         log_event(_log, logging.INFO, "run ends", live.key, ended=ended)
-        if run.broken:
-            raise HostError(f"{run.broken[live.key]}; what is committed can be gone on with, with the same --store")
+        if run.excluded:
+            raise HostError(f"{run.excluded[live.key]}; what is committed can be gone on with, with the same --store")
         if run.lacks_last_message():
             raise LiveError("the last message of the match did not reach the hub")
         figures = camera() if camera is not None else None
@@ -122,7 +122,7 @@ def _spark(run: Run) -> Iterator[tuple[Future[SparkSession] | None, Path | None]
         yield None, None
         return
     if store is not None and is_store(store):
-        with alone(store):  # raises before the start of Java if another run uses it
+        with locked(store):  # raises before the start of Java if another run uses it
             pass
         with run.spark(store / "spark" / "spark.log") as session:
             yield session, None
@@ -187,7 +187,7 @@ def _stand_by(run: Run, stop: threading.Event) -> Iterator[_Ready]:
     folder = store / "spark" / f"standby-{os.getpid()}"
     try:
         with run.spark(folder / "spark.log") as session:
-            match = look_into_match(run.settings)
+            match = read_match(run.settings)
             live = run.register(match.input.sheet.match_id, run.settings, match)
             plan = run.plan(live)
             driver = run.driver(session.result(), folder, store / LOGS)
@@ -228,25 +228,25 @@ def _camera(live: LiveMatch, background: ExitStack) -> Callable[[], Any] | None:
 def _progress(live: LiveMatch, console: Console) -> Iterator[None]:
     """Shows a progress line while the match plays; in a pipe or a file, a new line every half minute."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"), TimeElapsedColumn())
-    over, opened, feed = threading.Event(), live.match.input, live.feed
+    over, match_input, feed = threading.Event(), live.match.input, live.feed
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("Starting", total=None, count="")
 
-        def look() -> None:
+        def show_progress() -> None:
             while not over.wait(0.5 if console.is_terminal else _LINE_EVERY_S):
                 count = f"{feed.update_count()} updates"
-                total_us = opened.length_us()
-                played_s = max(0.0, (feed.now_us() - opened.sample.begin_us) / 1e6)
+                total_us = match_input.length_us()
+                played_s = max(0.0, (feed.now_us() - match_input.sample.begin_us) / 1e6)
                 description = "Playing" if played_s else "Starting"
                 total_s = None if total_us is None else total_us / 1e6
                 bar.update(task, description=description, total=total_s, completed=played_s, count=count)
                 if not console.is_terminal:
                     console.print(f"Played {played_s / 60:.1f} min, {count}")
 
-        looking = threading.Thread(target=look, daemon=True)
-        looking.start()
+        showing = threading.Thread(target=show_progress, daemon=True)
+        showing.start()
         try:
             yield
         finally:
             over.set()
-            looking.join()
+            showing.join()

@@ -62,7 +62,7 @@ class MatchesRun:
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         with stopped_by_signals(stop, self._console), ExitStack() as background:
-            run = self._run = Run(self._settings, self._console, background, alone=False)
+            run = self._run = Run(self._settings, self._console, background, one_match=False)
             run.check_master()
             run.open(self._folder)
             self._discovery = MatchDiscovery(self._read_list, background)
@@ -75,10 +75,10 @@ class MatchesRun:
                     driver.add(plan)
                 run.play_with(driver, stop, lambda: self._join(driver))
                 run.lacks_last_message()
-                run.broken |= self._discovery.missing()
+                run.excluded |= self._discovery.missing()
         return {
             "folder": str(self._folder),
-            "broken": dict(run.broken),
+            "broken": dict(run.excluded),
             "matches": {key: run.summary(key) for key in run.matches},
         }
 
@@ -89,7 +89,7 @@ class MatchesRun:
             self._console.print("Looking for matches in the topics")
             self._discovery.wait_first(stop)
             first = self._new()
-            self._run.broken |= {} if first or self._run.matches else self._discovery.missing()
+            self._run.excluded |= {} if first or self._run.matches else self._discovery.missing()
         return first
 
     def _join(self, driver: SparkDriver) -> None:
@@ -105,7 +105,7 @@ class MatchesRun:
         return [self._run.plan(live, everybody_hz - total_hz([live]), is_late=is_late) for live in new]
 
     def _new(self) -> list[LiveMatch]:
-        """Opens the matches that are new in the list; those that cannot be prepared are broken."""
+        """Opens the matches that are new in the list; those that cannot be prepared are excluded."""
         try:
             entries = self._discovery.matches()
         except (ValueError, UserError) as error:
@@ -113,7 +113,7 @@ class MatchesRun:
                 raise
             log_event(_log, logging.WARNING, "list of matches cannot be read", "", error=one_line(error))
             return []
-        opened: list[LiveMatch] = []
+        new: list[LiveMatch] = []
         for entry in entries:
             name = entry["name"]
             if name in self._known:
@@ -122,12 +122,12 @@ class MatchesRun:
             try:
                 live = self._run.register(name, *self._open(name, entry))
                 self._run.start_services(live)
-                opened.append(live)
+                new.append(live)
             except Exception as error:  # any error here concerns this match only
                 reason = reason_of(error)
-                self._run.broken[name] = reason
-                self._console.print(f"{name}: broken: {reason}")
-        return opened
+                self._run.excluded[name] = reason
+                self._console.print(f"{name}: excluded: {reason}")
+        return new
 
     def _open(self, name: str, entry: Mapping[str, Any]) -> tuple[LiveSettings, Match]:
         given = {**self._common, **{key: value for key, value in entry.items() if key not in ("name", "location")}}
@@ -168,7 +168,7 @@ def common_of(settings: LiveSettings, flags: Mapping[str, Any]) -> dict[str, Any
 
 
 def run_matches(read_list: ReadList, common: Mapping[str, Any], *, as_json: bool = False) -> int:
-    """Plays the matches to their end or to Ctrl-C, prints the summary; 1 if one is broken, else 0.
+    """Plays the matches to their end or to Ctrl-C, prints the summary; 1 if one is excluded, else 0.
 
     Args:
         read_list, common: see :class:`MatchesRun`; ``store`` in ``common`` is the folder of the run.

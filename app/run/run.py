@@ -95,24 +95,24 @@ class Run:
         settings: of the run.
         console: shows progress and notes.
         background: receives the contexts that end with the run.
-        alone: whether it plays one match.
+        one_match: whether it plays one match only.
 
     Attributes:
         matches: by key, in the order in which they were added.
-        broken: by key, the reasons why matches failed.
+        excluded: by key, the reasons why matches failed and are not played any further.
     """
 
-    def __init__(self, settings: LiveSettings, console: Console, background: ExitStack, *, alone: bool) -> None:
+    def __init__(self, settings: LiveSettings, console: Console, background: ExitStack, *, one_match: bool) -> None:
         os.environ.pop("TOUCHLINE_TOKEN", None)  # it is in the settings; children must not inherit it
         hide_secrets(secrets_of(settings))
-        self.settings, self.console, self.background, self.alone = settings, console, background, alone
+        self.settings, self.console, self.background, self.one_match = settings, console, background, one_match
         self.matches: dict[str, LiveMatch] = {}
-        self.broken: dict[str, str] = {}
+        self.excluded: dict[str, str] = {}
         self.hub = background.enter_context(Hub([]))
         hide_secrets([self.hub.address.token])
         self._monitors: dict[str, MatchMonitor] = {}
         self._commits = MonitoredCommitter(self, self._monitors)
-        self._seats = 1 if alone else settings.seats or os.cpu_count() or 1
+        self._seats = 1 if one_match else settings.seats or os.cpu_count() or 1
         self._over_s = time.monotonic()
 
     def open(self, folder: Path) -> None:
@@ -141,7 +141,7 @@ class Run:
         if settings.publish:
             sink = self.background.enter_context(sink_of(settings.publish, feed, match.folder))
             match.on_commit, monitor.publisher = sink.committed, sink
-            if self.alone:
+            if self.one_match:
                 self.console.print(f"Publishing to {settings.publish}")
         self.background.enter_context(match.input.lag(match.offset(), monitor))
         live.begin()
@@ -165,28 +165,28 @@ class Run:
             driver.add(self.plan(live))
             self.play_with(driver, stop)
 
-    def play_with(self, driver: SparkDriver, stop: threading.Event, look: Callable[[], None] | None = None) -> None:
+    def play_with(self, driver: SparkDriver, stop: threading.Event, poll: Callable[[], None] | None = None) -> None:
         """Plays the matches of a driver.
 
         Args:
             driver: with its matches added.
             stop: requests the end.
-            look: called at intervals while they play, in a thread of its own.
+            poll: called at intervals while they play, in a thread of its own.
         """
-        over, looking = threading.Event(), None
+        over, polling = threading.Event(), None
         driver.get_ready(stop)
         for live in self.matches.values():
             live.begin()
-        if look is not None:
-            looking = threading.Thread(target=_repeat, args=(look, over), name="matches", daemon=True)
-            looking.start()
+        if poll is not None:
+            polling = threading.Thread(target=_repeat, args=(poll, over), name="matches", daemon=True)
+            polling.start()
         try:
             driver.run(stop)
         finally:
             self._over_s = time.monotonic()
             over.set()
-            if looking is not None:
-                looking.join()
+            if polling is not None:
+                polling.join()
             driver.close()
 
     def driver(self, session: SparkSession, folder: Path, logs: Path) -> SparkDriver:
@@ -221,20 +221,22 @@ class Run:
         from app.spark.seat import StageConfig
 
         settings, match = live.settings, live.match
-        opened = match.input
-        sheet = msgspec.structs.replace(opened.sheet, match_id=live.key)
+        match_input = match.input
+        sheet = msgspec.structs.replace(match_input.sheet, match_id=live.key)
         own_hz = positions_hz(sheet)
         options = options_of(settings)
-        if options.adapts and not self.alone:  # it adapts to its share of the machine
+        if options.adapts and not self.one_match:  # it adapts to its share of the machine
             share = min(1.0, self._seats * own_hz / (own_hz + other_hz))
             options = replace(options, available=options.available * share)
-        if is_late and match.offset() == opened.begin:
-            options = MatchPipeline.warm_up(sheet, options, opened.sample)
-        stage = StageConfig(sheet, options, PIPELINE, str(match.folder / "states"), opened.begin)
-        spec = opened.spec(settings.window_s, alone=self.alone)
+        if is_late and match.offset() == match_input.begin:
+            options = MatchPipeline.warm_up(sheet, options, match_input.sample)
+        stage = StageConfig(sheet, options, PIPELINE, str(match.folder / "states"), match_input.begin)
+        spec = match_input.spec(settings.window_s, one_match=self.one_match)
         officials = tuple(map(str, officials_of(settings, match)))
         return MatchPlan(
-            Entry(live.key, opened.kind, spec, opened.begin, settings.pace, NEVER_US, officials), stage, own_hz
+            Entry(live.key, match_input.kind, spec, match_input.begin, settings.pace, NEVER_US, officials),
+            stage,
+            own_hz,
         )
 
     def offset(self, match: str) -> int:
@@ -251,15 +253,15 @@ class Run:
         live.match.commit(start, tables, meta)
         if live.match.has_ended():
             live.ended_s = time.monotonic()
-            if not self.alone:
+            if not self.one_match:
                 self.console.print(f"{match}: over")
 
     def failed(self, match: str, reason: str) -> None:
         """See :class:`app.pipeline.commits.CommitLog`. Withdraws the updates that were sent and not committed."""
-        self.broken[match] = self._monitors[match].broken = reason
-        log_event(_log, logging.ERROR, "match is out", match, error=reason)
-        if not self.alone:
-            self.console.print(f"{match}: broken: {reason}")
+        self.excluded[match] = self._monitors[match].exclusion = reason
+        log_event(_log, logging.ERROR, "match excluded", match, error=reason)
+        if not self.one_match:
+            self.console.print(f"{match}: excluded: {reason}")
         feed, one = self.matches[match].feed, self.matches[match].match
         committed = sum(len(updates) for updates, _ in one.committed_updates())
         now_us, frontier_us = feed.now_us(), one.committed_frontier_us()
@@ -273,7 +275,7 @@ class Run:
         return [
             key
             for key, live in self.matches.items()
-            if live.match.has_ended() and key not in self.broken and live.match.played_us() > live.began_us
+            if live.match.has_ended() and key not in self.excluded and live.match.played_us() > live.began_us
             and not live.feed.wait_ended(_LAST_MESSAGE_S)
         ]  # fmt: skip
 
@@ -360,7 +362,7 @@ class Run:
         if settings.dashboard:
             url = self._servers.open_page(live.feed)
             once = " (the first time with ?token=...)" if settings.token.get_secret_value() else ""
-            self.console.print(f"Live page: {url}{once}" if self.alone else f"{live.key}: live page {url}")
+            self.console.print(f"Live page: {url}{once}" if self.one_match else f"{live.key}: live page {url}")
 
 
 def officials_of(settings: LiveSettings, match: Match) -> tuple[Path, ...]:
@@ -376,9 +378,9 @@ def positions_hz(sheet: MatchSheet) -> float:
     return quality.ball_hz + 22 * quality.body_hz * max(1, len(quality.limbs))
 
 
-def _repeat(look: Callable[[], None], over: threading.Event, every_s: float = 2.0) -> None:
+def _repeat(poll: Callable[[], None], over: threading.Event, every_s: float = 2.0) -> None:
     while not over.wait(every_s):
-        look()
+        poll()
 
 
 def total_hz(matches: Iterable[LiveMatch]) -> float:

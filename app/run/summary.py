@@ -99,7 +99,7 @@ def show_matches(summary: Mapping[str, Any], console: Console) -> None:
         state = "played to the end" if one["ended"] else "interrupted; start again to go on"
         table.add_row(name, *counts, *latency, summary["broken"].get(name) or state)
     for name in summary["broken"].keys() - summary["matches"].keys():
-        table.add_row(name, *[""] * 7, f"broken: {summary['broken'][name]}")
+        table.add_row(name, *[""] * 7, f"excluded: {summary['broken'][name]}")
     console.print(table)
 
 

@@ -241,12 +241,12 @@ class MatchInput(Protocol):
     takes_officials: bool
     is_live: bool
 
-    def spec(self, window_s: float, *, alone: bool) -> dict[str, Any]:
+    def spec(self, window_s: float, *, one_match: bool) -> dict[str, Any]:
         """Arguments for the reader of the match, as :attr:`Entry.spec`.
 
         Args:
             window_s: length of a window in wall time.
-            alone: whether this is the run's only match.
+            one_match: whether this is the run's only match.
         """
         ...
 

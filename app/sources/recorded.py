@@ -68,7 +68,7 @@ class RecordedInput:
         self.rejected = getattr(recording, "rejected", ())
         self._spec = dict(spec)
 
-    def spec(self, window_s: float, *, alone: bool) -> dict[str, Any]:
+    def spec(self, window_s: float, *, one_match: bool) -> dict[str, Any]:
         """See :class:`app.sources.interface.MatchInput`."""
         return self._spec
 

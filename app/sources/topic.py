@@ -43,11 +43,11 @@ class TopicInput:
         self.sample: Recording = sample
         self.sheet, self.begin, self.fingerprint = sample.sheet, location.offset, sample.fingerprint
 
-    def spec(self, window_s: float, *, alone: bool) -> dict[str, Any]:
+    def spec(self, window_s: float, *, one_match: bool) -> dict[str, Any]:
         """See :class:`app.sources.interface.MatchInput`."""
         location, sample = self._location, str(self._sample.path)
         records = location.records_in(window_s)
-        spec = TopicSpec(self._source, location.match, location.partition, records, window_s, alone, sample)
+        spec = TopicSpec(self._source, location.match, location.partition, records, window_s, one_match, sample)
         return msgspec.structs.asdict(spec)
 
     def has_ended(self, offset: int, *, ended: bool) -> bool:

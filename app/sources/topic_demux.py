@@ -71,7 +71,7 @@ class _Match:
         self.spec = msgspec.convert(entry.spec, TopicSpec)
         self.address = parse(self.spec.url)
         self.name, self.position = entry.match, entry.begin
-        self.keys = (self.spec.match.encode(), b"") if self.spec.alone else (self.spec.match.encode(),)
+        self.keys = (self.spec.match.encode(), b"") if self.spec.takes_unkeyed else (self.spec.match.encode(),)
         self._blocks: list[TimedBlock] = []
         self._size = 0
         self.open_window(share * self.spec.window_s)

@@ -147,7 +147,7 @@ def captured(
 ) -> Entry:
     """A match on a seat that is read from a capture."""
     opened = CapturedInput(capture)
-    spec = opened.spec(1.0, alone=True)
+    spec = opened.spec(1.0, one_match=True)
     return Entry(match, opened.kind, spec, opened.begin, speed, stop, officials)
 
 

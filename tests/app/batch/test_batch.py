@@ -18,7 +18,7 @@ from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, RecordedMatch, find_recorded, name_matches
 from app.batch.play import BatchOptions, finished, play
 from app.batch.run import run_batch
-from app.pipeline.folder import alone
+from app.pipeline.folder import locked
 from football.tables import EVENTS
 from replay.event_list import (
     consolidated_events,
@@ -65,7 +65,7 @@ def test_an_interrupted_recording_is_held_against_as_much_as_it_had_played(recor
 
 def test_two_batches_do_not_play_into_one_folder(recordings: Path, tmp_path: Path):
     given = [str(recordings / "stores")]
-    with alone(tmp_path), pytest.raises(StoreError, match="another run is using this folder"):
+    with locked(tmp_path), pytest.raises(StoreError, match="another run is using this folder"):
         run_batch(given, BatchOptions(str(tmp_path)))
 
 

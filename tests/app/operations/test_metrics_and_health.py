@@ -225,7 +225,7 @@ def test_a_match_that_was_taken_out_is_troubled_and_others_are_not(case: Case, t
     other = Case(tmp_path, match="n")
     for one in (case, other):
         one.say(ended=True)
-    case.monitor.broken = "state is missing"
+    case.monitor.exclusion = "state is missing"
     status, body = health_of([case.monitor, other.monitor])
     assert (status, body["reasons"]) == (503, ["m: broken: state is missing"])
     assert health_of([other.monitor])[0] == 200

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from app.cli.doctor import Finding, examine
 from app.hub.server import Hub
-from app.pipeline.folder import alone, open_match
+from app.pipeline.folder import locked, open_match
 from app.pipeline.seal import Maker, StateError
 from app.pipeline.state_store import StateStore
 from app.settings.resolve import make_settings
@@ -113,7 +113,7 @@ def test_the_doctor_says_of_a_store_what_a_run_in_it_would_meet(tmp_path: Path, 
         return found.verdict, found.found
 
     assert message() == ("ok", f"can be resumed at offset {last.meta.end_offset}")
-    with alone(store):
+    with locked(store):
         assert message() == ("bad", f"{store}: another run is using this folder; wait for it or choose another")
     newest, older = reversed(states_of(store)[-2:])
     kept = newest.read_bytes()
