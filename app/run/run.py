@@ -308,10 +308,12 @@ class Run:
         settings, over = self.settings, threading.Event()
 
         def start() -> SparkSession:
-            if over.wait(BEFORE_JAVA_S):
+            earliest_s = time.monotonic() + BEFORE_JAVA_S
+            java = find_java(os.environ)
+            if over.wait(earliest_s - time.monotonic()):
                 raise HostError("Spark was not started: the run ended before")
             slots = max(2, self._seats)
-            session = start_session(find_java(os.environ), log, slots=slots, master=settings.master, streaming=True)
+            session = start_session(java, log, slots=slots, master=settings.master, streaming=True)
             log_event(_log, logging.INFO, "spark is up")
             return session
 
