@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.main import COMMANDS
+from app.hub.sinks import SINKS
 from app.sources.registry import SOURCES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,7 +21,7 @@ FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.
 #: Modules that are run or loaded by name: the command, its commands and reference page, `spark-submit`, the page's
 #: demonstration, the kinds of source.
 ENTRY_POINTS = {"app.cli.main", "app.cli.docs", "app.cli.submit", "dashboard.demo", *COMMANDS.values()}
-ENTRY_POINTS |= {kind.partition(":")[0] for kind in SOURCES}
+ENTRY_POINTS |= {kind.partition(":")[0] for kind in [*SOURCES, *SINKS.values()]}
 PURE = [path for path in FILES if path.relative_to(ROOT).parts[0] in ("football", "middleware", "detectors")]
 
 

@@ -138,6 +138,17 @@ def parse(url: str) -> Address:
     return address
 
 
+def with_absolute_settings(url: str, folder: Path) -> str:
+    """The address with an absolute path of its settings file, which starts at ``folder``; a wrong one unchanged."""
+    try:
+        address = parse(url)
+    except KafkaError:
+        return url
+    if not address.settings or Path(address.settings).is_absolute():
+        return url
+    return msgspec.structs.replace(address, settings=str((folder / address.settings).resolve())).url
+
+
 def connection(address: Address, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Settings of kafka-python's clients, secrets included: only for these clients.
 

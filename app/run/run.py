@@ -27,6 +27,7 @@ from app.base.logs import VARIABLE, hide_secrets, log_event, logging_to, worker_
 from app.base.pace import NEVER_US
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
+from app.hub.sinks import sink_kind
 from app.operations.match_monitor import MatchMonitor, MonitoredCommitter
 from app.operations.monitoring import Monitoring
 from app.operations.secrets import secrets_of
@@ -35,7 +36,6 @@ from app.pipeline.folder import Match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.pipeline.options import PIPELINE, options_of
 from app.pipeline.pipeline import WARM_UP_BLOCKS, MatchPipeline
-from app.run.sinks import sink_of
 from app.run.summary import summarize
 from app.settings.model import LiveSettings, SettingsError
 from app.sources.interface import Entry
@@ -139,7 +139,8 @@ class Run:
         options = settings.model_dump(mode="json", exclude={"parameters", "token"})
         log_event(_log, logging.INFO, "run begins", live.key, **options)
         if settings.publish:
-            sink = self.background.enter_context(sink_of(settings.publish, feed, match.folder))
+            sink = sink_kind(settings.publish).open(settings.publish, feed, match.folder)
+            self.background.enter_context(sink)
             match.on_commit, monitor.publisher = sink.committed, sink
             if self.one_match:
                 self.console.print(f"Publishing to {settings.publish}")

@@ -6,18 +6,21 @@ Each setting keeps its layer, so that ``touchline config`` shows where it comes 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from app.kafka.address import KafkaError, is_kafka, parse
+from app.hub.sinks import SinkError, sink_kind
+from app.kafka.address import is_kafka, parse
 from app.settings.layers import Layer, chosen_file, environment_layer, file_layer, flag, name_origins
 from app.settings.model import SECRET, SETTING_NAMES, LiveSettings, SettingsError, detector_names, setting_name
 from app.settings.parameters import ParametersError, load_parameters, parameters_from
 from app.sources.registry import source_of
 from detectors.parameters import all_parameters
+from football.errors import UserError
 from replay.match_store import StoreError, is_store, read_run
 
 #: Settings that name a file, a folder or a topic.
@@ -93,11 +96,14 @@ def _resolve(layers: Sequence[Layer]) -> ResolvedSettings:
 def _check_addresses(values: Mapping[str, Any], origin: Mapping[str, Layer]) -> None:
     """Refuse wrong addresses before any other check, whose error might repeat a secret in one."""
     for name in ("source", "publish"):
-        if (address := values.get(name)) and (name == "publish" or is_kafka(address)):
-            try:
+        address = values.get(name)
+        try:
+            if name == "publish" and address:
+                sink_kind(address).check(address)
+            elif address and is_kafka(address):
                 parse(address)
-            except KafkaError as error:
-                raise SettingsError(f"{origin[name].called(name)}: {error}") from None
+        except UserError as error:
+            raise SettingsError(f"{origin[name].called(name)}: {error}") from None
 
 
 def read_stored_settings(store: Path) -> dict[str, Any] | None:
@@ -147,9 +153,13 @@ def _absolute(name: str, value: Any, layer: Layer) -> Any:
         raise SettingsError(f"{layer.called(name)} = {value}: must be text")
     if "\0" in str(value):
         raise SettingsError(f"{layer.called(name)}: no file has a name with a NUL")
-    if name == "source" or is_kafka(str(value)):
+    if name == "source":
         return source_of(str(value)).with_absolute_paths(str(value), layer.folder)
-    return value if name == "publish" else str((layer.folder / value).resolve())
+    if name == "publish":
+        with suppress(SinkError):  # _check_addresses refuses it
+            return sink_kind(str(value)).with_absolute_paths(str(value), layer.folder)
+        return value
+    return str((layer.folder / value).resolve())
 
 
 def _plain(value: Any) -> Any:

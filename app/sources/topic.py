@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from app.kafka.address import KafkaError, is_kafka, parse
+from app.kafka.address import is_kafka, parse, with_absolute_settings
 from app.kafka.topic_location import TopicLocation, TopicSpec
 from app.sources.captured import CAPTURE
 from app.sources.interface import Discovery, LagMonitor, OpenBatch, Recording, SourceRequest
@@ -83,13 +83,7 @@ class TopicSource:
 
     def with_absolute_paths(self, source: str, folder: Path) -> str:
         """See :class:`app.sources.interface.Source`. An invalid address is returned unchanged."""
-        try:
-            address = parse(source)
-        except KafkaError:
-            return source
-        if not address.settings or Path(address.settings).is_absolute():
-            return source
-        return msgspec.structs.replace(address, settings=str((folder / address.settings).resolve())).url
+        return with_absolute_settings(source, folder)
 
     def complete_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`app.sources.interface.Source`. Options that would alter the records of a topic are refused."""
