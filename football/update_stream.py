@@ -2,12 +2,12 @@
 
 Theory of operation
 -------------------
-The engine stage publishes every update at once, before Spark has committed the batch. If the batch dies, its
-redo starts from the state at the batch's start and publishes again. So each message carries (match, epoch,
-seq): ``epoch`` grows by one whenever a stage starts or restarts from a stored state, ``seq`` counts updates
-since the match began and is part of that state. The first message of an epoch has ``continues_from``: the
-number of updates that the restored state had sent. A follower withdraws everything it got beyond that number
-from older epochs, then continues. That is bulk retraction by event counter (paper 000, section 4.3.1).
+The engine stage publishes every update at once, before its window is committed. If the stage dies, another starts
+from the state at the window's beginning and publishes the window's updates again. So each message carries (match,
+epoch, seq): ``epoch`` grows by one whenever a stage starts or restarts from a stored state, ``seq`` counts updates
+since the match began and is part of that state. The first message of an epoch has ``continues_from``: the number of
+updates that the restored state had sent. A follower withdraws everything it received beyond that number from older
+epochs, then continues. That is bulk retraction by event counter (paper 000, section 4.3.1).
 
 Messages of an epoch older than the newest one seen are ignored: their stage has been replaced.
 """

@@ -2,21 +2,21 @@
 
     run.json                           settings, versions, input fingerprint; marks the folder as a match store
     sheet.json                         the match sheet
-    updates/part-00000007.parquet      updates of batch 7: (event, diff), in order of ``seq``
+    updates/part-00000007.parquet      updates of window 7: (event, diff), in order of ``seq``
     positions/part-00000007.parquet    fused positions
     quarantine/part-00000007.parquet   rejected records, with their reasons
     camera/part-head-00000003.parquet  camera commands and poses (a series of its own, see below)
-    commits/00000007.json              written last: batch 7 is whole, with its frontier and end offset
+    commits/00000007.json              written last: window 7 is whole, with its frontier and end offset
 
 Theory of operation
 -------------------
-A *commit* writes every table of a batch to a file of another name, flushes it to the disk and renames it; then
-the manifest, in the same way. Readers use only files that a manifest names, so a crash in between leaves the view
-of before. A redone batch replaces the same files: committing twice is committing once. A reader of the Parquet
-files themselves (``read_parquet('DIR/updates/*.parquet')``) may see an unfinished batch's parts after a crash,
-until the batch is redone or the store is opened for writing, which removes them.
+A *commit* writes every table of a window to a file of another name, flushes it to the disk and renames it; then the
+manifest, in the same way. Manifests call the number of the window ``batch``. Readers use only files that a manifest
+names, so a crash in between leaves the view of before. A redone window replaces the same files: committing twice is
+committing once. A reader of the Parquet files themselves (``read_parquet('DIR/updates/*.parquet')``) may see parts of
+an unfinished window after a crash, until the window is redone or the store is opened for writing, which removes them.
 
-Batches of the engine are the main *series*. Other writers, like a camera head, have their own series with their own
+The engine's windows are the main *series*. Other writers, like a camera head, have their own series with their own
 numbers, so that no writer waits for another.
 """
 
@@ -73,11 +73,11 @@ def is_store(path: Path) -> bool:
 
 
 class CommitMeta(msgspec.Struct, frozen=True):
-    """Metadata of an engine's batch.
+    """Metadata of a window of the engine.
 
     Attributes:
         frontier_us: watermark: event time below which nothing can change any more.
-        end_offset: where the batch ends (exclusive), as its source counts: arrival time of a capture in us, or number
+        end_offset: where the window ends (exclusive), as its source counts: arrival time of a capture in us, or number
             of a record of a topic.
         epoch: epoch of the stage that made it.
         ended: True if the match is over.
@@ -90,7 +90,7 @@ class CommitMeta(msgspec.Struct, frozen=True):
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """A manifest: the batch, its series (empty for the engine's), its files by table, and its metadata."""
+    """A manifest: a window by its number, its series (empty for the engine's), its files by table, and its metadata."""
 
     batch: int
     series: str
@@ -152,22 +152,22 @@ class MatchStore:
         return store
 
     @property
-    def last_batch(self) -> int:
-        """Number of the newest committed batch of the engine's series, -1 if there is none."""
+    def last_window(self) -> int:
+        """Number of the newest committed window of the engine's series, -1 if there is none."""
         return max((commit.batch for commit in read_commits(self.path) if not commit.series), default=-1)
 
     def commit(
         self,
-        batch: int,
+        window: int,
         tables: Mapping[str, pa.Table],
         meta: Mapping[str, object],
         *,
         series: str = "",
     ) -> Commit:
-        """Add a batch, or replace it by its redo; atomic and idempotent. Returns its manifest.
+        """Add a window, or replace it by its redo; atomic and idempotent. Returns its manifest.
 
         Args:
-            batch: its number, from 0.
+            window: its number, from 0.
             tables: by name (see ``SCHEMAS``); columns in any order, missing names not allowed. Empty tables
                 leave no file.
             meta: fields of :class:`CommitMeta`; further fields are stored as notes.
@@ -176,29 +176,29 @@ class MatchStore:
         Raises:
             StoreError: unknown table or series name, a table that does not fit its schema, or wrong meta.
         """
-        if batch < 0 or not _SERIES.fullmatch(series):
-            raise StoreError(f"{self.path}: batch {batch} of series {series!r} cannot be named")
+        if window < 0 or not _SERIES.fullmatch(series):
+            raise StoreError(f"{self.path}: window {window} of series {series!r} cannot be named")
         fitting = {name: self._fit(name, table) for name, table in tables.items() if table.num_rows}
-        manifest = self._manifest(batch, series, sorted(fitting), meta)
+        manifest = self._manifest(window, series, sorted(fitting), meta)
         for name, table in sorted(fitting.items()):
             _write_part(self.path / manifest.parts[name], table)
-        _put(self.path / "commits" / f"{_prefix(series)}{batch:08d}.json", _json(manifest))
+        _put(self.path / "commits" / f"{_prefix(series)}{window:08d}.json", _json(manifest))
         for name in SCHEMAS.keys() - fitting.keys():
-            (self.path / _part(name, series, batch)).unlink(missing_ok=True)
+            (self.path / _part(name, series, window)).unlink(missing_ok=True)
         return manifest
 
-    def drop_newest_batch(self, batch: int) -> None:
-        """Remove the newest batch of the engine's series, so that it can be done again otherwise.
+    def drop_newest_window(self, window: int) -> None:
+        """Remove the newest window of the engine's series, so that it can be done again otherwise.
 
         Raises:
-            StoreError: ``batch`` is not the newest.
+            StoreError: ``window`` is not the newest.
         """
-        if batch != self.last_batch:
-            raise StoreError(f"{self.path}: batch {batch} cannot be dropped: the newest is {self.last_batch}")
-        (self.path / "commits" / f"{batch:08d}.json").unlink()
+        if window != self.last_window:
+            raise StoreError(f"{self.path}: window {window} cannot be dropped: the newest is {self.last_window}")
+        (self.path / "commits" / f"{window:08d}.json").unlink()
         _sync(self.path / "commits")
         for name in SCHEMAS:
-            (self.path / _part(name, "", batch)).unlink(missing_ok=True)
+            (self.path / _part(name, "", window)).unlink(missing_ok=True)
 
     def _fit(self, name: str, table: pa.Table) -> pa.Table:
         schema = SCHEMAS.get(name)
@@ -209,14 +209,14 @@ class MatchStore:
         except (KeyError, pa.ArrowException) as error:
             raise StoreError(f"{self.path}: table {name} does not fit its schema: {error}") from error
 
-    def _manifest(self, batch: int, series: str, names: list[str], meta: Mapping[str, object]) -> Commit:
+    def _manifest(self, window: int, series: str, names: list[str], meta: Mapping[str, object]) -> Commit:
         fields = CommitMeta.__struct_fields__
         try:
             checked = msgspec.convert({k: v for k, v in meta.items() if k in fields}, CommitMeta)
         except msgspec.ValidationError as error:
-            raise StoreError(f"{self.path}: batch {batch}: {error}") from error
+            raise StoreError(f"{self.path}: window {window}: {error}") from error
         notes = {k: v for k, v in meta.items() if k not in fields}
-        return Commit(batch, series, {name: _part(name, series, batch) for name in names}, checked, notes)
+        return Commit(window, series, {name: _part(name, series, window) for name in names}, checked, notes)
 
 
 def updates_table(updates: Iterable[UpdateRecord], epoch: int) -> pa.Table:
@@ -286,7 +286,7 @@ def read_sheet_of(path: Path | str) -> MatchSheet:
 
 
 def read_commits(path: Path | str) -> list[Commit]:
-    """Read all commits of a store, by series and batch.
+    """Read all commits of a store, by series and window.
 
     Raises:
         StoreError: not a match store, or a manifest is damaged.
@@ -297,7 +297,7 @@ def read_commits(path: Path | str) -> list[Commit]:
 
 
 def read_table(path: Path | str, name: str) -> pa.Table:
-    """Read all committed rows of a table, by series and batch.
+    """Read all committed rows of a table, by series and window.
 
     Raises:
         StoreError: not a match store, no such table, or a part is missing or damaged; the file is named.
@@ -308,13 +308,13 @@ def read_table(path: Path | str, name: str) -> pa.Table:
     return pa.concat_tables(parts) if parts else SCHEMAS[name].empty_table()
 
 
-def read_batch(path: Path | str, name: str, batch: int) -> pa.Table | None:
-    """Read the rows of a table of one batch of the engine's series; None if it is not committed.
+def read_window(path: Path | str, name: str, window: int) -> pa.Table | None:
+    """Read the rows of a table of one window of the engine's series; None if it is not committed.
 
     Raises:
         StoreError: its manifest or part is damaged; the file is named.
     """
-    file = Path(path) / "commits" / f"{batch:08d}.json"
+    file = Path(path) / "commits" / f"{window:08d}.json"
     return _rows(Path(path), _read_json(file, Commit), name) if file.exists() else None
 
 
@@ -327,10 +327,10 @@ def _rows(path: Path, commit: Commit, name: str) -> pa.Table:
         part.validate(full=True)
         rows = part.select(SCHEMAS[name].names).cast(SCHEMAS[name])
         if missing := [column for column in _ALWAYS_THERE.get(name, ()) if rows[column].null_count]:
-            raise StoreError(f"{file}: damaged part of batch {commit.batch}: no value in {', '.join(missing)}")
+            raise StoreError(f"{file}: damaged part of window {commit.batch}: no value in {', '.join(missing)}")
         return rows
     except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException) as error:
-        raise StoreError(f"{file}: damaged part of batch {commit.batch}: {error}") from error
+        raise StoreError(f"{file}: damaged part of window {commit.batch}: {error}") from error
 
 
 def newest_commit(commits: Iterable[Commit]) -> Commit | None:
@@ -344,9 +344,9 @@ def updates_log(path: Path | str) -> pa.Table:
 
 
 def committed_updates(path: Path | str, *, begin_seq: int = 0) -> Iterator[tuple[list[UpdateRecord], CommitMeta]]:
-    """The committed updates from ``begin_seq`` on, a batch at a time, each with its commit's data. Errors as above."""
-    batches = sorted((commit for commit in read_commits(path) if not commit.series), key=lambda commit: commit.batch)
-    for commit in batches:
+    """The committed updates from ``begin_seq`` on, a window at a time, each with its commit's data. Errors as above."""
+    windows = sorted((commit for commit in read_commits(path) if not commit.series), key=lambda commit: commit.batch)
+    for commit in windows:
         rows = _rows(Path(path), commit, "updates").sort_by("seq")
         yield [_update(row) for row in rows.to_pylist() if row["seq"] >= begin_seq], commit.meta
 
@@ -357,8 +357,8 @@ def _update(row: dict[str, Any]) -> UpdateRecord:
     return UpdateRecord(row["seq"], row["diff"], row["emitted_us"], EventRecord(**fields))
 
 
-def _part(name: str, series: str, batch: int) -> str:
-    return f"{name}/part-{_prefix(series)}{batch:08d}.parquet"
+def _part(name: str, series: str, window: int) -> str:
+    return f"{name}/part-{_prefix(series)}{window:08d}.parquet"
 
 
 def _prefix(series: str) -> str:

@@ -19,7 +19,7 @@ import msgspec
 
 from app.base.files import write_atomically
 from football.packets import RejectedRecord
-from replay.match_store import read_batch
+from replay.match_store import read_window
 
 #: File in the folder of a match.
 DEAD_LETTER_MARK = "rejected.json"
@@ -103,7 +103,7 @@ class DeadLetterReader:
         taken: list[DeadLetter] = []
         while len(taken) < limit:
             if (row := next(self._rows, None)) is None:
-                table = read_batch(self._folder, "quarantine", self._batch)
+                table = read_window(self._folder, "quarantine", self._batch)
                 if table is None:
                     break
                 rows = (fields for part in table.to_batches(max_chunksize=1_000) for fields in part.to_pylist())

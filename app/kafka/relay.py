@@ -150,7 +150,7 @@ class Relay:
         self._moved_s = time.monotonic()
 
     def committed(self, seq: int) -> None:
-        """Confirm a batch of the store: updates before ``seq`` are final, and its quarantined records may be sent."""
+        """Confirm a window of the store: updates before ``seq`` are final, and its quarantined records may be sent."""
         self._stored.set()
         confirmed = [mark for mark in tuple(self._marks) if mark.seq <= seq]
         self._write_dead_letter_mark()

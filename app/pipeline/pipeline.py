@@ -220,7 +220,7 @@ class MatchPipeline:
         """Times some steps of one detector between two blocks, which would delay the end of the window otherwise."""
         if self._options.adapts and self._state.now_us >= self._timing_due_us:
             self._timing_due_us = self._state.now_us + _TIMING_PERIOD_US
-            self._meter.look(self._engine, self._detectors)
+            self._meter.time_next(self._engine, self._detectors)
 
     def finish(self) -> UpdateMessage:
         """Ends the stream: releases all waiting inputs and makes everything final."""

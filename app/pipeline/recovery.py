@@ -32,9 +32,9 @@ def recover(store: MatchStore, source: str, key: str = "") -> str:
     Raises:
         StateError: no stored state can be restored; the message names the file and the remedy.
     """
-    batch, message = plan_recovery(store, source, key)
-    if batch is not None:
-        store.drop_newest_batch(batch)
+    window, message = plan_recovery(store, source, key)
+    if window is not None:
+        store.drop_newest_window(window)
         for mark in RELAY_MARKS:
             (store.path / mark).unlink(missing_ok=True)
     return message
@@ -57,7 +57,7 @@ def plan_recovery(store: MatchStore, source: str, key: str = "") -> tuple[int | 
         return None, ""
     except DamagedStateError as error:
         _check_older(states, before, error, source)
-        return last.batch, f"{error}. Batch {last.batch} is done again from the state before it"
+        return last.batch, f"{error}. Window {last.batch} is done again from the state before it"
     except StateError as error:
         raise type(error)(f"{error}. {_way_out(source)}") from error
 

@@ -76,7 +76,7 @@ def test_a_new_store_tells_what_it_is_and_holds_nothing(store: MatchStore) -> No
     assert read_run(store.path) == {"store": 2, "settings": {"speed": 4}, "fingerprint": "abc"}
     assert consolidated_events(store.path).schema == EVENTS
     assert len(consolidated_events(store.path)) == 0
-    assert (store.last_batch, read_commits(store.path)) == (-1, [])
+    assert (store.last_window, read_commits(store.path)) == (-1, [])
 
 
 def test_updates_come_back_as_they_were_published(store: MatchStore) -> None:
@@ -90,7 +90,7 @@ def test_updates_come_back_as_they_were_published(store: MatchStore) -> None:
     assert json.loads(rows[0]["detail"]) == {"length_m": 12.5}
     assert (rows[0]["x_m"], rows[0]["z_m"], rows[0]["level"]) == (1.5, None, 7)
     assert updates_log(store.path).schema == UPDATES
-    assert store.last_batch == 1
+    assert store.last_window == 1
 
 
 def test_committing_a_batch_again_is_committing_it_once(store: MatchStore) -> None:
@@ -143,7 +143,7 @@ def test_a_crash_before_the_manifest_leaves_the_old_view(
         with pytest.raises(KeyboardInterrupt):
             store.commit(1, second, {"frontier_us": 9, "ended": True})
     assert consolidated_events(store.path) == before
-    assert store.last_batch == 0
+    assert store.last_window == 0
     again = MatchStore.open(store.path)
     assert [p.name for p in (store.path / "updates").iterdir()] == ["part-00000000.parquet"]
     again.commit(1, second, {"frontier_us": 9, "ended": True})
@@ -165,7 +165,7 @@ def test_a_series_of_its_own_does_not_disturb_the_engines(store: MatchStore) -> 
     store.commit(0, table(Author().emit(1, event())), {"frontier_us": 7})
     store.commit(0, {"camera": camera}, {}, series="head")
     assert len(read_table(store.path, "camera")) == 1
-    assert store.last_batch == 0
+    assert store.last_window == 0
     assert ids(store) == ["pass.complete#a"]
 
 
@@ -294,7 +294,7 @@ def test_a_damaged_part_is_named(store: MatchStore, damage: str) -> None:
         part.unlink()
     else:
         part.write_bytes(part.read_bytes()[:-20] if damage == "cut" else b"garbage")
-    with pytest.raises(StoreError, match=r"part-00000003\.parquet: damaged part of batch 3"):
+    with pytest.raises(StoreError, match=r"part-00000003\.parquet: damaged part of window 3"):
         consolidated_events(store.path)
 
 
@@ -313,7 +313,7 @@ def test_a_commit_that_does_not_fit_is_refused_and_leaves_nothing(store: MatchSt
     for tables, meta, message in (
         ({"weather": good["updates"]}, {}, "no table 'weather'"),
         ({"updates": good["updates"].drop_columns(["seq"])}, {}, "updates does not fit its schema"),
-        (good, {"frontier_us": "late"}, "batch 0: .*frontier_us"),
+        (good, {"frontier_us": "late"}, "window 0: .*frontier_us"),
     ):
         with pytest.raises(StoreError, match=message):
             store.commit(0, tables, meta)
@@ -330,5 +330,5 @@ def test_a_part_that_lost_a_value_is_named(store: MatchStore) -> None:
     (part,) = (store.path / "updates").glob("*.parquet")
     rows = pq.read_table(part)
     pq.write_table(rows.set_column(rows.column_names.index("diff"), "diff", pa.array([None], pa.int8())), part)
-    with pytest.raises(StoreError, match="damaged part of batch 0: no value in diff"):
+    with pytest.raises(StoreError, match="damaged part of window 0: no value in diff"):
         updates_log(store.path)

@@ -120,7 +120,7 @@ def commit(store: MatchStore, records: Sequence[str]) -> None:
     """Another batch is committed, in which these were kept out."""
     rows = [RejectedRecord(record, "", -1, None, "of no use", "") for record in records]
     meta = {"frontier_us": 0, "end_offset": 1, "epoch": 0, "ended": False}
-    store.commit(store.last_batch + 1, {"quarantine": quarantine_table(rows)}, meta)
+    store.commit(store.last_window + 1, {"quarantine": quarantine_table(rows)}, meta)
 
 
 def stored(store: MatchStore) -> dict[int, str]:

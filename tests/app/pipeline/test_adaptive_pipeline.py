@@ -140,10 +140,10 @@ def test_measured_costs_add_up_to_the_time_that_was_spent():
 def test_in_pauses_one_detector_after_the_other_is_timed_and_at_the_end_only_who_had_none():
     meter, engine = CostMeter(1.0), Worked()
     for _ in range(4):
-        meter.look(engine, ["a", "b", "c"])
+        meter.time_next(engine, ["a", "b", "c"])
     assert engine.asked == ["a", "b", "c", "a"]
     fresh, engine = CostMeter(1.0), Worked()
-    fresh.look(engine, ["a", "b", "c"])
+    fresh.time_next(engine, ["a", "b", "c"])
     fresh.measure(engine, ["a", "b", "c"])
     assert engine.asked == ["a", "b", "c"]
 
