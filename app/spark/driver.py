@@ -18,6 +18,10 @@ whatever the windows, and so the engine gives the same events. When a query fail
 each makes progress; while the disk is full it waits. Every run has a folder of its own, so processes that an earlier
 run left behind cannot touch this one.
 
+*The end of a micro-batch.* The query returns nothing, and its sink discards that. A ``foreachBatch`` would make Py4J
+open a port on which every local process may call functions of the driver. So the source plans the next micro-batch
+when the driver has committed what the one before has left (:meth:`app.spark.seat.Seat.await_commits`).
+
 *The start.* The driver starts a query before its matches begin. While Spark plans the query, separate jobs make the
 source and engine processes import and compile what they need (the *warm-up*). Then the sources request their first
 turn, which :meth:`SparkDriver.run` grants. Spark's start thus does not delay the matches.
@@ -126,7 +130,7 @@ class SparkDriver:
         self._turn_folders: list[Path] = []
         self._results: list[WindowResults] = []
         self._lock, self._committing = threading.Lock(), threading.Lock()
-        self._progress = self._queries = 0
+        self._progress = self._queries = self._settled = 0
         #: A query that is started, whose seats get no turn before :meth:`run`.
         self._ready_query: StreamingQuery | None = None
         self._warm_ups: list[threading.Thread] = []
@@ -158,6 +162,7 @@ class SparkDriver:
         until_s = time.monotonic() + _READY_S
         with suppress(Py4JError, PySparkException, OSError):  # ``run`` meets the same error and handles it
             self._warm_up()
+            threading.Thread(target=self._wait_warm, name="warm-up", daemon=True).start()
             self._ready_query = self._start_query()
             log_event(_log, logging.INFO, "query started")
             while self._ready_query.isActive and not all(map(self._is_ready, self.seats)):
@@ -218,6 +223,7 @@ class SparkDriver:
         with self._committing, self._lock:
             shutil.rmtree(self._run_folder / f"query-{self._queries}", ignore_errors=True)
             self._queries += 1
+            self._settled = 0
             folder = self._run_folder / f"query-{self._queries}"
             self._turn_folders = [folder / seat.folder.name for seat in self.seats]
             self._results = [WindowResults(results / "none") for results in self._turn_folders]
@@ -230,7 +236,8 @@ class SparkDriver:
             results = branch if results is None else results.unionAll(branch)
         if results is None:
             raise HostError("a query needs a seat")
-        writer = results.writeStream.foreachBatch(self._end_batch).option("checkpointLocation", str(folder / "spark"))
+        # The stages return no rows, so the sink discards them. One that calls back would open a port without a secret.
+        writer = results.writeStream.format("noop").option("checkpointLocation", str(folder / "spark"))
         return writer.trigger(availableNow=True).start()
 
     def _branch(self, number: int) -> DataFrame:
@@ -263,26 +270,41 @@ class SparkDriver:
             )
             self._warm_ups[-1].start()
 
-    def _end_batch(self, frame: DataFrame, batch_id: int) -> None:
-        """``foreachBatch``: runs the micro-batch (Spark is lazy), and commits the windows that remain."""
-        for warm_up in self._warm_ups:  # otherwise Spark would start a second process for the seat
+    def _wait_warm(self) -> None:
+        """Permits the first tasks when the warm-up is over: Spark would start a second process for a busy one."""
+        for warm_up in self._warm_ups:
             warm_up.join()
-        frame.collect()
-        self._commit_closed()
-        with self._lock:
-            for number in range(len(self.seats)):
-                self._write(number)
-        self._progress += 1
+        with suppress(OSError):  # the run has ended
+            for seat in self.seats:
+                seat.permit_tasks()
 
     def _keep_committing(self, over: threading.Event) -> None:
         """Commits windows while the micro-batch runs, and retries those that cannot be committed yet."""
         reported = ""
         while not over.wait(_POLL_S):
             try:
-                self._commit_closed()
-            except Exception as error:  # the matches continue; a lasting error ends the micro-batch
-                if reported != (reported := one_line(error)):
-                    _log.warning("a window is not committed yet: %s", reported)
+                ended, reason = max(seat.ended_batch() for seat in self.seats), ""
+                try:
+                    self._commit_closed()
+                except Exception as error:  # the matches continue; a lasting error ends the micro-batch
+                    reason = one_line(error)
+                    if reported != reason:
+                        _log.warning("a window is not committed yet: %s", reason)
+                    reported = reason
+                if ended > self._settled:
+                    self._settle(ended, reason)
+            except OSError as error:
+                _log.warning("seats cannot be instructed yet: %s", one_line(error))
+
+    def _settle(self, batch: int, reason: str) -> None:
+        """Lets the query go on after a micro-batch, the windows of which are committed; with a ``reason``, fails it."""
+        with self._lock:
+            for number in range(len(self.seats)):
+                self._write(number)
+            for seat in self.seats:
+                seat.settle(batch, reason)
+        self._settled = batch
+        self._progress += not reason
 
     def _commit_closed(self) -> None:
         """Commits the closed windows with a stored state, those of each match in order.

@@ -7,8 +7,10 @@ file states the reason, and the seat continues without it.
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,7 +25,10 @@ from football.match_sheet import MatchSheet
 #: Files: the matches; the turn that a task requests, and the turn that was granted.
 _MATCHES, _REQUESTED, _TURN = "matches.json", "requested_turn", "turn"
 
-#: Interval at which a task that waits for its turn checks for it.
+#: Files: the permission for tasks; the micro-batch that has ended, and the one up to which everything is committed.
+_PERMITTED, _ENDED, _SETTLED = "permitted", "ended", "settled"
+
+#: Interval at which a process that waits for the driver checks for its answer.
 _POLL_S = 0.01
 
 
@@ -43,6 +48,10 @@ class StageConfig(msgspec.Struct, frozen=True):
     pipeline: str
     states: str
     begin: int
+
+
+class UncommittedError(RuntimeError):
+    """Windows of a micro-batch cannot be committed; the message has the driver's reason."""
 
 
 class Seat:
@@ -95,9 +104,41 @@ class Seat:
         while self.turn() != turn:
             time.sleep(_POLL_S)
 
+    def await_permission(self) -> None:
+        """Waits until the processes of the seats have warmed up."""
+        _wait((self.folder / _PERMITTED).exists)
+
+    def permit_tasks(self) -> None:
+        """Ends :meth:`await_permission`, for good."""
+        (self.folder / _PERMITTED).touch()
+
+    def await_commits(self, batch: int) -> None:
+        """Waits until the windows of the query's micro-batches up to ``batch`` are committed, and the lists written.
+
+        Raises:
+            UncommittedError: the driver cannot commit them.
+        """
+        if self._settled()[0] < batch:
+            write_atomically(self.folder / _ENDED, str(batch).encode())
+            _wait(lambda: self._settled()[0] >= batch)
+        if reason := self._settled()[1]:
+            raise UncommittedError(reason)
+
+    def ended_batch(self) -> int:
+        """Number of the micro-batch that has ended last; 0 if none has."""
+        return int(self._read(_ENDED) or 0)
+
+    def settle(self, batch: int, reason: str) -> None:
+        """Ends :meth:`await_commits` for this micro-batch; with a ``reason``, as a failure."""
+        write_atomically(self.folder / _SETTLED, f"{batch} {reason}".encode())
+
+    def _settled(self) -> tuple[int, str]:
+        batch, _, reason = self._read(_SETTLED).partition(" ")
+        return int(batch or 0), reason
+
     def forget_turns(self) -> None:
-        """Deletes the turns of an earlier query."""
-        for name in (_REQUESTED, _TURN):
+        """Deletes the turns and micro-batches of an earlier query."""
+        for name in (_REQUESTED, _TURN, _ENDED, _SETTLED):
             (self.folder / name).unlink(missing_ok=True)
 
     def requested_turn(self) -> str:
@@ -139,3 +180,12 @@ class Seat:
             return (self.folder / name).read_text()
         except FileNotFoundError:
             return ""
+
+
+def _wait(is_done: Callable[[], bool]) -> None:
+    """Waits for an answer of the driver in a process that Spark's Java has started; ends the process with Java."""
+    parent = os.getppid()
+    while not is_done():
+        time.sleep(_POLL_S)
+        if os.getppid() != parent:
+            raise SystemExit("Spark has ended")

@@ -90,8 +90,10 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
         """Offset after one more micro-batch; ``start`` itself when no match of the run has more to play.
 
-        The query ends then.
+        The query ends then. What the micro-batch before has left is committed first.
         """
+        if self._requests_turns and start["batch"]:
+            self._seat.await_commits(start["batch"])
         seats = (self._seat, *self._seat.others())
         has_more = any(seat.has_more(entry) for seat in seats for entry in seat.entries())
         return {"batch": start["batch"] + (has_more and not self._stop_flag.exists())}
@@ -104,7 +106,9 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Does nothing: the query ends when no match has more to play."""
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """One partition for all matches of the seat."""
+        """One partition for all matches of the seat. Its task begins when the processes are warm."""
+        if self._requests_turns:
+            self._seat.await_permission()
         return [SeatBatch(end["batch"])]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -64,7 +64,7 @@ def engine_workers(run: subprocess.Popen[bytes]) -> list[int]:
     parents = _parents()
     grandparents = {pid: parents.get(above) for pid, above in parents.items()}
     java = jvm(run)
-    return [pid for pid in descendants(run) if grandparents[pid] == java and role(pid).startswith("engine")]
+    return [pid for pid in descendants(run) if grandparents.get(pid) == java and role(pid).startswith("engine")]
 
 
 def jvm(run: subprocess.Popen[bytes]) -> int:

@@ -10,7 +10,8 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from rich.console import Console
 
 from app.hub.client import HubAddress
 from app.hub.server import Hub
+from app.pipeline.disk_full import is_full
 from app.pipeline.framing import unpack
 from app.pipeline.seal import StateError
 from app.pipeline.state_store import StateStore
@@ -30,7 +32,7 @@ from app.run.matches import MatchesRun
 from app.sources.interface import Entry
 from app.spark import stage as spark_stage
 from app.spark.results import ClosedWindow, WindowResults
-from app.spark.seat import Seat, StageConfig
+from app.spark.seat import Seat, StageConfig, UncommittedError
 from app.spark.source import SeatBatch, SeatReader
 from app.spark.stage import run_seat, table_of
 from replay.capture import Capture
@@ -55,10 +57,10 @@ def entry_of(folder: Path, match: str, begin: int = 0, speed: float = 0.0) -> En
     return msgspec.structs.replace(captured(write_capture(folder / f"capture-{match}"), match, speed), begin=begin)
 
 
-def reader_of(seat: Seat, window_us: int = WINDOW_US, windows: int = 2) -> SeatReader:
+def reader_of(seat: Seat, window_us: int = WINDOW_US, windows: int = 2, requests_turns: str = "no") -> SeatReader:
     options = {
         "seat": str(seat.folder), "window_us": str(window_us), "windows": str(windows),
-        "stop_flag": str(seat.folder / "stop"), "requests_turns": "no",
+        "stop_flag": str(seat.folder / "stop"), "requests_turns": requests_turns,
     }  # fmt: skip
     return SeatReader(options)
 
@@ -317,6 +319,51 @@ def test_a_match_whose_state_cannot_be_stored_is_out_and_its_window_before_that_
         windows = played(tmp_path, seat, hub)
     outcome = [(window.end, bool(window.failed)) for window in windows if window.match == "b"]
     assert outcome == [(WINDOW_US, False), (WINDOW_US, True)]
+
+
+def test_the_next_batch_is_asked_for_when_the_one_before_is_committed(tmp_path: Path):
+    seat = seat_of(tmp_path, entry_of(tmp_path, "a"))
+    other = Seat(tmp_path / "other")
+    other.write([])
+    reader = reader_of(seat, requests_turns="yes")
+    asking = ThreadPoolExecutor(1).submit(reader.latestOffset, {"batch": 1}, None)
+    wait_until(lambda: seat.ended_batch() == 1)
+    assert not asking.done()
+    seat.settle(1, "")
+    assert asking.result(5) == {"batch": 2}
+    other.settle(1, "")
+    assert reader_of(other, requests_turns="yes").latestOffset({"batch": 1}, None) == {"batch": 2}, (
+        "no seat waits twice"
+    )
+
+
+def test_a_batch_that_cannot_be_committed_fails_the_query_with_the_reason(tmp_path: Path):
+    seat = seat_of(tmp_path, entry_of(tmp_path, "a"))
+    seat.settle(1, "[Errno 28] No space left on device")
+    with pytest.raises(UncommittedError, match="No space left on device") as failed:
+        reader_of(seat, requests_turns="yes").latestOffset({"batch": 1}, None)
+    assert is_full(failed.value)
+    seat.forget_turns()
+    assert seat.ended_batch() == 0
+    assert reader_of(seat, requests_turns="yes").latestOffset({"batch": 0}, None) == {"batch": 1}, (
+        "another query begins anew"
+    )
+
+
+def test_a_task_begins_when_the_processes_are_warm(tmp_path: Path):
+    seat = seat_of(tmp_path, entry_of(tmp_path, "a"))
+    asking = ThreadPoolExecutor(1).submit(reader_of(seat, requests_turns="yes").partitions, {"batch": 0}, {"batch": 1})
+    time.sleep(0.1)
+    assert not asking.done()
+    seat.permit_tasks()
+    assert len(asking.result(5)) == 1
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + 5
+    while not is_so():
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
 
 
 def test_a_disk_that_is_full_is_nobodys_own_fault(tmp_path: Path, monkeypatch):
