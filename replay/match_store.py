@@ -25,6 +25,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -128,8 +129,11 @@ class MatchStore:
         path = Path(path)
         if path.is_file() or (path.is_dir() and any(path.iterdir())):
             raise StoreError(f"{path}: cannot make a match store here: the folder is not empty")
+        path.mkdir(parents=True, exist_ok=True)
+        with suppress(PermissionError):  # the folder of another user
+            path.chmod(0o700)
         for name in (*SCHEMAS, "commits"):
-            (path / name).mkdir(parents=True, exist_ok=True)
+            (path / name).mkdir()
         _put(path / "sheet.json", _json(sheet))
         # Last, because it is what makes the folder a store.
         _put(path / _RUN, _json({"store": VERSION, **run}))

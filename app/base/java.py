@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from app.base.private import private_folder
 from football.errors import UserError
 
 MINIMUM_VERSION = 17
@@ -111,7 +112,8 @@ def _home_without_vector(home: Path, cache: Path) -> Path:
     """Create, at each call, a home with a ``bin/java`` that drops the option that ``home`` does not support."""
     wrapper_home = cache / f"java-{hashlib.sha256(str(home).encode()).hexdigest()[:12]}"
     program = wrapper_home / "bin" / "java"
-    program.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(wrapper_home)
+    private_folder(program.parent)
     real = shlex.quote(str(home / "bin" / "java"))
     script = (
         "#!/bin/sh\n"
@@ -121,7 +123,7 @@ def _home_without_vector(home: Path, cache: Path) -> Path:
     )
     draft = program.with_name(f"java.{os.getpid()}")
     draft.write_text(script)
-    draft.chmod(0o755)
+    draft.chmod(0o700)
     draft.replace(program)  # at once: another process may be starting it
     return wrapper_home
 

@@ -148,7 +148,7 @@ def _begin(out: Path, recorded: Sequence[RecordedMatch], options: BatchOptions, 
         raise BatchError(f"--out {out}: is neither empty nor the result of a batch; choose another")
     matches = name_matches(recorded, before.names if before is not None else {})
     names = (before.names if before is not None else {}) | {one.source: name for name, one in matches.items()}
-    out.mkdir(parents=True, exist_ok=True)
+    out.mkdir(0o700, parents=True, exist_ok=True)
     draft = out / f".{BATCH}.{os.getpid()}"
     draft.write_bytes(msgspec.json.format(msgspec.json.encode(Batch(chosen, code_fingerprint(), names)), indent=1))
     draft.replace(out / BATCH)

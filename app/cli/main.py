@@ -10,6 +10,7 @@ a fault of the program and shows its traceback.
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -93,6 +94,7 @@ def _main(
 
 def main() -> None:
     """Entry point of the ``touchline`` command."""
+    os.environ["PYTHONSAFEPATH"] = "1"  # processes that this one starts import nothing from their working folder
     try:
         code = app(standalone_mode=False)
     except typer.Abort:

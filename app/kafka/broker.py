@@ -1,15 +1,14 @@
 """A local Kafka broker for trials and tests: one process, KRaft (no ZooKeeper), loopback only.
 
-The broker is Apache Kafka itself. Its jars come from Maven Central through PySpark's Ivy, once, into the user's cache;
-a broker's home folder holds its settings, its log, its data and the id of its process. It is for one machine:
-replication 1, small internal topics, topics made on first use.
+The broker is Apache Kafka itself (:mod:`app.kafka.broker_jars`). A broker's home folder holds its settings, its log,
+its data and the id of its process. It is for one machine: replication 1, small internal topics, topics made on first
+use.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -21,11 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.base.java import Java, cache_folder
-from football.errors import UserError
-
-KAFKA = ("org.apache.kafka", "kafka_2.13", "4.1.0")
-#: Kafka logs through slf4j; without a binding it logs nothing.
-SLF4J = ("org.slf4j", "slf4j-simple", "1.7.36")
+from app.kafka.broker_jars import BrokerError, broker_jars, last_line
 
 #: A broker is up in some 5 s on a quiet machine.
 START_S = 90.0
@@ -51,10 +46,6 @@ class Listener:
     advertised_port: int = 0
 
 
-class BrokerError(UserError):
-    """The broker cannot be fetched, started or stopped; the message has the reason and the path of its log."""
-
-
 @dataclass(frozen=True)
 class BrokerStatus:
     """State of a broker: its process (None without one), and if its port answers."""
@@ -68,35 +59,6 @@ class BrokerStatus:
     def is_up(self) -> bool:
         """True if clients can use it."""
         return self.pid is not None and self.answers
-
-
-def broker_jars(java: Java, report: Callable[[str], None], cache: Path | None = None) -> Path:
-    """The folder of Kafka's jars, fetched on first use.
-
-    Raises:
-        BrokerError: they cannot be fetched.
-    """
-    base = cache or cache_folder(os.environ)
-    folder = base / f"kafka-{KAFKA[2]}"
-    if folder.is_dir():
-        return folder
-    report(f"Fetching Kafka {KAFKA[2]} from Maven Central, about 45 MB, once")
-    draft = base / f"kafka-{KAFKA[2]}.{os.getpid()}"
-    for module in (KAFKA, SLF4J):
-        command = [
-            java.home / "bin" / "java", "-jar", _ivy(), "-cache", base / "ivy", "-dependency", *module,
-            "-confs", "default", "-types", "jar", "bundle", "-warn",
-            "-retrieve", f"{draft}/[artifact]-[revision](-[classifier]).[ext]",
-        ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0 or not any(draft.glob(f"{module[1]}-*.jar")):
-            shutil.rmtree(draft, ignore_errors=True)
-            raise BrokerError(f"cannot fetch {':'.join(module)}: {_last_line(done.stdout + done.stderr)}")
-    try:
-        draft.rename(folder)
-    except OSError:  # another process was faster; its folder is as good
-        shutil.rmtree(draft, ignore_errors=True)
-    return folder
 
 
 def start_broker(
@@ -124,7 +86,7 @@ def start_broker(
     if status.pid is not None:
         stop_broker(home)
     jars = broker_jars(java, report)
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(0o700, parents=True, exist_ok=True)
     port = port or _stored_port(home) or _free_port()
     if _answers(port):
         raise BrokerError(f"port {port} is taken by another program: choose another --port")
@@ -143,17 +105,18 @@ def start_broker(
             [*run, "kafka.tools.StorageTool", *arguments], capture_output=True, text=True, check=False
         )
         if done.returncode != 0:
-            raise BrokerError(f"cannot prepare {home / 'data'}: {_last_line(done.stdout + done.stderr)}")
+            raise BrokerError(f"cannot prepare {home / 'data'}: {last_line(done.stdout + done.stderr)}")
     with log.open("ab") as sink:
         process = subprocess.Popen(
-            [*run, "kafka.Kafka", settings], stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, start_new_session=True
-        )
+            [*run, "kafka.Kafka", settings], stdin=subprocess.DEVNULL, stdout=sink, stderr=sink,
+            start_new_session=True, umask=0o077,
+        )  # fmt: skip
     (home / "pid").write_text(str(process.pid))
     until = time.monotonic() + START_S
     while time.monotonic() < until:
         if process.poll() is not None:
             (home / "pid").unlink(missing_ok=True)
-            raise BrokerError(f"the broker ended while starting: {_last_line(log.read_text(errors='replace'))}")
+            raise BrokerError(f"the broker ended while starting: {last_line(log.read_text(errors='replace'))}")
         if _serves(port):
             return broker_status(home)
         time.sleep(0.2)
@@ -232,15 +195,6 @@ def _settings(home: Path, port: int, controller_port: int, further: Sequence[Lis
     return "".join(f"{key}={value}\n" for key, value in lines.items())
 
 
-def _ivy() -> Path:
-    import pyspark
-
-    jars = sorted((Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar"))
-    if not jars:
-        raise BrokerError("PySpark has no Ivy: reinstall pyspark")
-    return jars[-1]
-
-
 def _pid(home: Path) -> int | None:
     try:
         pid = int((home / "pid").read_text())
@@ -300,8 +254,3 @@ def _serves(port: int) -> bool:
         return False
     client.close()
     return True
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no reason given"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import threading
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -24,6 +24,7 @@ from urllib.parse import quote
 import pyarrow as pa
 from rich.console import Console
 
+from app.base.private import check_store
 from app.pipeline.commits import CommitError
 from app.pipeline.recovery import recover
 from app.settings.model import LiveSettings
@@ -176,7 +177,8 @@ def _make(settings: LiveSettings, request: SourceRequest, console: Console, back
     if folder is not None and folder.exists() and (folder.is_file() or any(folder.iterdir())):
         raise StoreError(f"{folder}: is neither empty nor a match store; choose another --store")
     parent = folder.parent if folder is not None else Path("matches").resolve()
-    draft = parent / f".input-{os.getpid()}-{threading.get_ident()}"
+    parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".input-", dir=parent))
     try:
         source.prepare(request, draft, console, background)
         match_input = source.load(settings.source, draft)
@@ -224,10 +226,12 @@ def locked(folder: Path) -> Iterator[None]:
 
     Raises:
         InUseError: another process holds the lock.
+        NotPrivateError: another user could change what the run does.
     """
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        check_store(folder)
         yield
     except BlockingIOError:
         raise InUseError(f"{folder}: another run is using this folder; wait for it or choose another") from None

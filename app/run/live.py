@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.base.logs import log_event
+from app.base.private import check_store
 from app.pipeline.commits import HostError
 from app.pipeline.folder import InUseError, Match, locked, open_match, read_match
 from app.pipeline.options import PIPELINE, load_pipeline, options_of
@@ -128,7 +130,8 @@ def _spark(run: Run) -> Iterator[tuple[Future[SparkSession] | None, Path | None]
             yield session, None
         return
     parent = store.parent if store is not None else Path("matches").resolve()
-    draft = parent / f".spark-{os.getpid()}"
+    parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".spark-", dir=parent))
     try:
         with run.spark(draft / "spark.log") as session:
             yield session, draft / "spark.log"
@@ -184,6 +187,7 @@ def _stand_by(run: Run, stop: threading.Event) -> Iterator[_Ready]:
     store = run.settings.store
     if store is None:
         raise LiveError("--standby: name the folder of the run with --store")
+    check_store(store)
     folder = store / "spark" / f"standby-{os.getpid()}"
     try:
         with run.spark(folder / "spark.log") as session:

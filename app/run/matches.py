@@ -17,6 +17,7 @@ from rich.console import Console
 
 from app.base.errors import one_line, reason_of
 from app.base.logs import log_event
+from app.base.private import check_store
 from app.pipeline.folder import Match, open_match
 from app.run.match_discovery import MatchDiscovery, ReadList
 from app.run.run import LOGS, LiveMatch, Run, total_hz
@@ -60,7 +61,8 @@ class MatchesRun:
             SettingsError: an option is wrong for all of them.
             HostError, HubError, JavaNotFoundError, SparkStartError: the run as a whole cannot go on.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(0o700, parents=True, exist_ok=True)
+        check_store(self._folder)
         with stopped_by_signals(stop, self._console), ExitStack() as background:
             run = self._run = Run(self._settings, self._console, background, one_match=False)
             run.check_master()

@@ -25,6 +25,7 @@ from app.api.servers import RunServers
 from app.base.java import find_java
 from app.base.logs import VARIABLE, hide_secrets, log_event, logging_to, worker_variable
 from app.base.pace import NEVER_US
+from app.base.private import private_files
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.hub.sinks import sink_kind
@@ -105,6 +106,7 @@ class Run:
     def __init__(self, settings: LiveSettings, console: Console, background: ExitStack, *, one_match: bool) -> None:
         os.environ.pop("TOUCHLINE_TOKEN", None)  # it is in the settings; children must not inherit it
         hide_secrets(secrets_of(settings))
+        background.enter_context(private_files())
         self.settings, self.console, self.background, self.one_match = settings, console, background, one_match
         self.matches: dict[str, LiveMatch] = {}
         self.excluded: dict[str, str] = {}

@@ -26,8 +26,11 @@ from football.errors import UserError
 FILE = "touchline.toml"
 PREFIX = "TOUCHLINE_"
 
-#: Variables that are no settings of a run: the settings file, the connection to Kafka, and those set for workers.
-OTHER_VARIABLES = frozenset(("TOUCHLINE_CONFIG", "TOUCHLINE_KAFKA_SETTINGS", "TOUCHLINE_ROLE", "TOUCHLINE_WORKER_LOGS"))
+#: Variables that are no settings of a run: the settings file, the connection to Kafka, the key of the stored states,
+#: and those set for workers.
+OTHER_VARIABLES = frozenset(
+    f"{PREFIX}{name}" for name in ("CONFIG", "KAFKA_SETTINGS", "STATE_KEY", "ROLE", "WORKER_LOGS")
+)
 
 Kind = Literal["file", "environment", "store", "flag"]
 

@@ -62,7 +62,7 @@ class Producer:
         root = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "app.sources.producer", json.dumps(self._request)],
+            [sys.executable, "-P", "-m", "app.sources.producer", json.dumps(self._request)],
             cwd=self._out,
             env={**os.environ, "PYTHONPATH": path},
             stdin=subprocess.PIPE,

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from app.base.java import Java
+from app.base.private import is_private, private_folder
 
 #: First version of Java with a cache that needs no archive of the runtime's own; trimmed runtimes have none.
 _AHEAD_OF_TIME = 25
@@ -39,15 +40,16 @@ def archive_option(java: Java, jars: Iterable[Path], folder: Path) -> str:
         "SharedArchiveFile", "ArchiveClassesAtExit"
     )  # fmt: skip
     archive = folder / f"{digest.hexdigest()[:16]}.classes"
-    if archive.exists():
+    folder = private_folder(folder)
+    if is_private(archive):  # Java runs what is in it
         with suppress(OSError):  # archives that are used are kept
             os.utime(archive)
         return f"-XX:{use}={archive}"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _is_our_turn(archive.with_suffix(".writer")):
         return ""
     for old in sorted(folder.glob("*.classes"), key=lambda path: path.stat().st_mtime)[: -_ARCHIVES + 1]:
         old.unlink(missing_ok=True)
+    archive.unlink(missing_ok=True)
     return f"-XX:{write}={archive}"
 
 

@@ -106,7 +106,7 @@ class Seat:
 
     def await_permission(self) -> None:
         """Waits until the processes of the seats have warmed up."""
-        _wait((self.folder / _PERMITTED).exists)
+        self._wait((self.folder / _PERMITTED).exists)
 
     def permit_tasks(self) -> None:
         """Ends :meth:`await_permission`, for good."""
@@ -120,7 +120,7 @@ class Seat:
         """
         if self._settled()[0] < batch:
             write_atomically(self.folder / _ENDED, str(batch).encode())
-            _wait(lambda: self._settled()[0] >= batch)
+            self._wait(lambda: self._settled()[0] >= batch)
         if reason := self._settled()[1]:
             raise UncommittedError(reason)
 
@@ -175,17 +175,18 @@ class Seat:
         """File that exists while a match of the seat is open."""
         return self.folder / "playing"
 
+    def _wait(self, is_done: Callable[[], bool]) -> None:
+        """Waits for an answer of the driver in a process that Spark's Java has started; ends the process with Java."""
+        parent = os.getppid()
+        while not is_done():
+            time.sleep(_POLL_S)
+            if os.getppid() != parent:
+                raise SystemExit("Spark has ended")
+            if not self.folder.exists():
+                raise UncommittedError(f"{self.folder} was deleted")
+
     def _read(self, name: str) -> str:
         try:
             return (self.folder / name).read_text()
         except FileNotFoundError:
             return ""
-
-
-def _wait(is_done: Callable[[], bool]) -> None:
-    """Waits for an answer of the driver in a process that Spark's Java has started; ends the process with Java."""
-    parent = os.getppid()
-    while not is_done():
-        time.sleep(_POLL_S)
-        if os.getppid() != parent:
-            raise SystemExit("Spark has ended")

@@ -18,6 +18,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from app.base.java import Java, cache_folder
+from app.base.private import is_private, private_files, private_folder, temporary_folder
 from app.spark.class_archive import archive_option
 from football.errors import UserError
 
@@ -109,17 +110,25 @@ def start_session(
     Raises:
         SparkStartError: the session cannot be created; the message has Spark's reason.
     """
-    log.parent.mkdir(parents=True, exist_ok=True)
-    properties = log.with_name("log4j2.properties")
-    properties.write_text(_LOG4J)
-    home = _home()
+    temporary = str(temporary_folder())
+    with private_files():
+        log.parent.mkdir(parents=True, exist_ok=True)
+        properties = log.with_name("log4j2.properties")
+        properties.write_text(_LOG4J)
+        home = _home()
     quick = f"{_QUICK} {_archive_option(java, home)}" if streaming else ""
     os.environ["JAVA_HOME"] = str(java.home)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     settings = {
         **_FLOW,
         **_TURN_AROUND,
-        "spark.driver.extraJavaOptions": f"-Xss16m {quick} -Dlog4j2.configurationFile={properties.as_uri()}",
+        "spark.driver.extraJavaOptions": (
+            f"-Xss16m {quick} -Dlog4j2.configurationFile={properties.as_uri()} -Djava.io.tmpdir={temporary}"
+        ),
+        # Whoever connects to a socket of Spark's Python processes can make them unpickle, and run, anything.
+        "spark.local.dir": temporary,
+        "spark.hadoop.fs.permissions.umask-mode": "077",  # Hadoop sets the modes of folders itself
+        "spark.python.unix.domain.socket.dir": temporary,
         **(_ALONE if is_here(master) and not _SUBMITTED.intersection(os.environ) else {}),
         **(_SHUT if not master and not _SUBMITTED.intersection(os.environ) else {}),
         "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2]),
@@ -156,7 +165,7 @@ def _launch(settings: Mapping[str, str], log: Path, home: Path) -> None:
     if SparkContext._gateway is not None or _SUBMITTED.intersection(os.environ):
         return
     conf = SparkConf().setAll(list(settings.items()))
-    with log.open("ab") as output, _at(home):
+    with log.open("ab") as output, _at(home), private_files():
         # Java and its Python processes get a session of their own, since only this process answers signals to its
         # group. Java ends when the pipe from this process is closed, in whatever way this process ends.
         gateway = launch_gateway(conf, {"stdout": output, "stderr": output, "start_new_session": True})
@@ -175,6 +184,8 @@ def _at(home: Path) -> Iterator[None]:
         "SPARK_HOME": str(home),
         "PYSPARK_DRIVER_PYTHON": "no-python-looks-for-sources",
         "SPARK_LAUNCHER_OPTS": _QUICK,
+        "TMPDIR": str(temporary_folder()),
+        "PYTHONSAFEPATH": "1",  # Spark starts its Python processes in the working folder, which may hold any module
     }
     given = {name: os.environ.get(name) for name in variables}
     os.environ |= variables
@@ -203,8 +214,9 @@ def _home() -> Path:
     )  # fmt: skip
     parts = [spark / part for part in ("bin", "conf") if (spark / part).exists()]
     digest = hashlib.sha256("\n".join(map(str, [*parts, *jars])).encode()).hexdigest()[:16]
-    home = cache_folder(os.environ).resolve() / "spark-home" / digest
-    if not home.exists():
+    home = private_folder(cache_folder(os.environ)) / "spark-home" / digest
+    if not all(is_private(folder) for folder in (home.parent, home, home / "jars")):
+        shutil.rmtree(home, ignore_errors=True)
         draft = home.with_name(f"{digest}.{os.getpid()}")
         shutil.rmtree(draft, ignore_errors=True)
         (draft / "jars").mkdir(parents=True)
@@ -220,7 +232,7 @@ def _home() -> Path:
 
 def _archive_option(java: Java, home: Path) -> str:
     """Java's option for the archive of Spark's classes; Java expands the class path in the order of the folder."""
-    return archive_option(java, (home / "jars").iterdir(), cache_folder(os.environ) / "spark-classes")
+    return archive_option(java, (home / "jars").iterdir(), private_folder(cache_folder(os.environ) / "spark-classes"))
 
 
 _LOG4J = """\

@@ -211,6 +211,13 @@ def test_a_child_makes_the_capture_while_it_is_read_and_its_folder_moves(tmp_pat
     assert blocks == list(Capture.open(tmp_path / "here").blocks(0, 10**9))
 
 
+def test_a_child_imports_nothing_from_the_capture(tmp_path: Path) -> None:
+    (tmp_path / "numbers.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w')")
+    with Producer(REQUEST, tmp_path) as producer:
+        producer.first_look()
+    assert not (tmp_path / "imported").exists()
+
+
 def test_a_child_that_cannot_says_why(tmp_path: Path) -> None:
     with (
         Producer({**REQUEST, "rate": "9000/10"}, tmp_path) as producer,

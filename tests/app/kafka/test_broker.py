@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import socket
@@ -14,6 +15,7 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer
 
 from app.base.java import find_java
+from app.kafka import broker_jars
 from app.kafka.broker import BrokerError, broker_status, start_broker, stop_broker
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -72,3 +74,31 @@ def test_a_number_that_belongs_to_another_program_is_not_the_broker(tmp_path: Pa
     (tmp_path / "pid").write_text(str(os.getpid()))
     assert broker_status(tmp_path).pid is None
     assert not stop_broker(tmp_path)
+
+
+@pytest.fixture
+def jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("a.jar", "b.jar"):
+        (tmp_path / name).write_bytes(name.encode())
+    known = {name: hashlib.sha256(name.encode()).hexdigest() for name in ("a.jar", "b.jar")}
+    monkeypatch.setattr(broker_jars, "SHA256", known)
+    broker_jars.check_jars(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [("a.jar", "is not the jar that was released"), ("c.jar", "c.jar is unknown"), ("b.jar", "b.jar is missing")],
+)
+def test_the_broker_starts_from_released_jars_only(jars: Path, name: str, fault: str):
+    (jars / name).write_bytes(b"other") if name != "b.jar" else (jars / name).unlink()
+    with pytest.raises(BrokerError, match=fault):
+        broker_jars.check_jars(jars)
+
+
+def test_jars_in_the_cache_are_checked_at_each_start(tmp_path: Path):
+    folder = tmp_path / f"kafka-{broker_jars.KAFKA[2]}"
+    folder.mkdir()
+    (folder / "kafka_2.13-4.1.0.jar").write_bytes(b"other")
+    with pytest.raises(BrokerError, match="remove the folder, it is fetched again"):
+        broker_jars.broker_jars(find_java(os.environ), print, tmp_path)

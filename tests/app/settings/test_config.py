@@ -30,6 +30,13 @@ def config_file(folder: Path, text: str, name: str = "touchline.toml") -> Path:
     return file
 
 
+def test_the_key_of_stored_states_is_no_setting_and_no_fault(tmp_path: Path):
+    settled = resolve_settings({}, {"TOUCHLINE_STATE_KEY": "ab" * 16, "HOME": "/"}, tmp_path)
+    assert "ab" * 16 not in repr(settled)
+    with pytest.raises(LayerError, match="TOUCHLINE_STATE_KEYS: there is no such setting"):
+        resolve_settings({}, {"TOUCHLINE_STATE_KEYS": "1", "HOME": "/"}, tmp_path)
+
+
 def test_flags_go_before_the_environment_before_the_file_before_defaults(tmp_path: Path):
     config_file(tmp_path, "seed = 1\nwindow = 5\nalpha = 0.5\n")
     environ = {"TOUCHLINE_SEED": "2", "TOUCHLINE_WINDOW": "6", "HOME": "/"}
