@@ -31,7 +31,7 @@ class DeadLetter(RejectedRecord, frozen=True, kw_only=True):
     Attributes:
         match: id of the match.
         seq: its number in the match.
-        batch, number: the batch of the store that holds it, and its number there.
+        batch, number: the window of the store that holds it, and its number there.
     """
 
     match: str

@@ -3,7 +3,7 @@
 Theory of operation
 -------------------
 The monitor reads the update stream and the commits; no process sends a message for it alone. The counters of a stage
-fall when it repeats a batch, because it restores the state of the batch's start. The monitor takes their maximum, so
+fall when it repeats a window, because it restores the state of the window's start. The monitor takes their maximum, so
 each record counts once.
 
 *Behind the live edge* is the wall time now less the wall time at which the newest processed block was due at the

@@ -37,7 +37,7 @@ class MatchDiscovery:
         self._discoveries: dict[str, Discovery] = {}
 
     @property
-    def is_looking(self) -> bool:
+    def is_discovering(self) -> bool:
         """True if a source of the list may hold further matches."""
         return bool(self._discoveries)
 

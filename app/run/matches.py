@@ -87,7 +87,7 @@ class MatchesRun:
     def _first(self, stop: threading.Event) -> list[LiveMatch]:
         """Matches at the run's start; if all are yet to be discovered, waits for the first."""
         first = self._new()
-        if not first and self._discovery.is_looking:
+        if not first and self._discovery.is_discovering:
             self._console.print("Looking for matches in the topics")
             self._discovery.wait_first(stop)
             first = self._new()
@@ -103,8 +103,8 @@ class MatchesRun:
             driver.add(plan)
 
     def _plans(self, new: list[LiveMatch], others: list[LiveMatch], *, is_late: bool) -> list[MatchPlan]:
-        everybody_hz = total_hz({live.key: live for live in [*others, *new]}.values())
-        return [self._run.plan(live, everybody_hz - total_hz([live]), is_late=is_late) for live in new]
+        all_hz = total_hz({live.key: live for live in [*others, *new]}.values())
+        return [self._run.plan(live, all_hz - total_hz([live]), is_late=is_late) for live in new]
 
     def _new(self) -> list[LiveMatch]:
         """Opens the matches that are new in the list; those that cannot be prepared are excluded."""

@@ -120,8 +120,8 @@ class OpenBatch:
 
     Attributes:
         window_us: length of a window, in wall time; of an unpaced match in arrival time.
-        windows: how many windows a match gets in the batch.
-        until_us: wall time at which the batch should be over.
+        windows: how many windows a match gets in the micro-batch.
+        until_us: wall time at which the micro-batch should be over.
         anchor: file that stores the wall time at which a match's clock started, by match.
         stopped: returns whether a stop was requested; the reader then closes windows without waiting.
         has_another: whether a match, by key, gets another window; asked when one is closed.
