@@ -1,21 +1,58 @@
-"""Access control of all routes. On the loopback interface they are open; beyond it a client needs a token.
+"""Access control of all routes, the headers of all responses, and an audit in the log.
 
-A program sends the token as ``Authorization: Bearer TOKEN``. A browser opens ``/?token=TOKEN`` once: the answer is a
-cookie and a redirect to the address without the token, so that the token does not stay in histories or screenshots.
-The cookie holds a digest of the token. Without a token the ``Host`` header must name the loopback interface, so that
-a foreign web page that points its own name at this machine (DNS rebinding) reads nothing.
+On the loopback interface routes that only read are open; beyond it, and wherever the run has a token, a client needs
+one. A program sends it as ``Authorization: Bearer TOKEN``. A browser opens ``/?token=TOKEN`` once: the answer is a
+session cookie and a redirect to the address without the token, so that the token does not stay in histories or
+screenshots. The cookie is a random number that this server alone knows. A session ends after twelve hours, at
+``/logout``, with the server, and when its token ends or is revoked.
+
+A request that changes something needs the token of an operator in its header. A cookie does not suffice, so no foreign
+web page can make a browser send one.
+
+Where no token is needed the ``Host`` header must name the loopback interface, so that a foreign web page that points
+its own name at this machine (DNS rebinding) reads nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import ipaddress
+import logging
+import re
+import secrets
+import time
+from collections.abc import Callable
+from typing import Final
 from urllib.parse import urlsplit
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dashboard.roles import Grant, Role, Verifier, digest_of
+
+#: Time from the opening of a session to its end: longer than a match and its preparation.
+SESSION_S: Final = 12 * 3600.0
+#: Sessions of one server; a further one ends the oldest.
+SESSIONS_MAX: Final = 1000
+#: Interval at which the continued use of a token, and the number of refused requests, get a line in the log.
+_USE_S: Final = 600.0
+_REFUSALS_S: Final = 10.0
+
+#: Headers of every response; a response may bring its own policy for what it loads.
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_READS: Final = ("GET", "HEAD")
+_HOST: Final = re.compile(r"[\w.-]*(:\d{1,5})?|\[[\da-fA-F:.]+\](:\d{1,5})?", flags=re.ASCII)
+_OPEN: Final = Grant("", Role.VIEWER)
+
+_log = logging.getLogger(__name__)
 
 
 def is_loopback(host: str) -> bool:
@@ -32,35 +69,152 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def permits(request: HTTPConnection, role: Role) -> bool:
+    """True if the client of a request that :class:`AccessGuard` has let through has a role."""
+    return bool(grant_of(request).role >= role)
+
+
+def grant_of(request: HTTPConnection) -> Grant:
+    """Return what the token of a request grants."""
+    grant: Grant = request.scope["grant"]
+    return grant
+
+
+def audit(what: str, grant: Grant, request: HTTPConnection, **figures: object) -> None:
+    """Write to the log that the holder of a token has done something."""
+    client = request.client.host if request.client is not None else ""
+    who = {"token": grant.name or "none", "role": grant.role.name.lower(), "client": client}
+    _log.info(what, extra={"figures": {**who, **figures}})
+
+
 class AccessGuard:
     """ASGI middleware that checks every request before ``app`` receives it.
 
     Args:
-        token: the secret that a client must present; empty for a server on the loopback interface.
+        token: of the run's settings, an administrator's; empty for none.
+        verify: finds the other tokens.
+        closed: True if reading needs a token, too; it does where ``token`` is set.
+        clock_s: a monotonic clock.
     """
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app, self._token = app, token
-        self._proof = hmac.new(token.encode(), b"touchline dashboard", hashlib.sha256).hexdigest()
+    def __init__(
+        self,
+        app: ASGIApp,
+        token: str = "",
+        verify: Verifier = lambda digest: None,
+        *,
+        closed: bool = False,
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._app, self._verify, self._clock_s = app, verify, clock_s
+        self._run_token = digest_of(token) if token else ""
+        self._closed = closed or bool(token)
+        #: Digest of a session's number -> digest of its token, and the time of its end.
+        self._sessions: dict[str, tuple[str, float]] = {}
+        self._used_s: dict[str, float] = {}
+        self._refused, self._refused_s = 0, -_REFUSALS_S
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = None if scope["type"] == "lifespan" else self._check(HTTPConnection(scope))
-        await (refusal or self._app)(scope, receive, send)
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal began
+            if message["type"] == "http.response.start":
+                began = True
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            await (self._check(HTTPConnection(scope)) or self._app)(scope, receive, send_with_headers)
+        except Exception as error:
+            # The message of the error may repeat what the client has sent, such as a token: it is not logged.
+            trace = error.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            at = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else ""
+            _log.error("request failed", extra={"figures": {"error": type(error).__name__, "at": at}})
+            if not began:
+                await _FAILED(scope, receive, send_with_headers)
 
     def _check(self, request: HTTPConnection) -> Response | None:
         """Return the response to a request that is refused or redirected; None for one that is allowed."""
-        if not self._token:
-            return None if _names_loopback(request.headers.get("host", "")) else _FOREIGN_NAME
-        cookie_name = _cookie_name(request)
-        offered = request.query_params.get("token") if request.scope["path"] == "/" else None
-        if offered is not None and _equal(offered, self._token):
-            response = RedirectResponse("/", 302)
-            response.set_cookie(cookie_name, self._proof, httponly=True, samesite="strict", path="/")
-            return response
-        bearer = request.headers.get("authorization", "").removeprefix("Bearer ").encode("latin-1")
-        if hmac.compare_digest(bearer, self._token.encode()):
-            return None
-        return None if _equal(request.cookies.get(cookie_name, ""), self._proof) else _NO_TOKEN
+        host = request.headers.get("host", "")
+        if not _HOST.fullmatch(host):
+            return _BAD_HOST
+        path, reads = request.scope["path"], request.scope["method"] in _READS
+        offered = request.query_params.get("token") if path == "/" and reads else None
+        if offered is not None and (grant := self._grant(digest_of(offered))) is not None:
+            return self._opened(request, grant, digest_of(offered))
+        if path == "/logout":
+            return self._closed_session(request)
+        bearer = request.headers.get("authorization", "")
+        presented = bearer.removeprefix("Bearer ").encode("latin-1").decode("utf-8", "surrogateescape")
+        grant = self._grant(digest_of(presented)) if bearer.startswith("Bearer ") else None
+        if grant is not None:
+            self._note_use(request, grant)
+        elif reads:
+            grant = self._of_session(request) or (None if self._closed else _OPEN)
+        if grant is None or (not reads and grant.role < Role.OPERATOR):
+            self._note_refusal()
+            return _NO_TOKEN if grant is None else _NO_ROLE
+        if grant is _OPEN and not _names_loopback(host):
+            return _FOREIGN_NAME
+        request.scope["grant"] = grant
+        return None
+
+    def _grant(self, digest: str) -> Grant | None:
+        if self._run_token and hmac.compare_digest(digest, self._run_token):
+            return Grant("token of the run", Role.ADMIN)
+        return self._verify(digest)
+
+    def _opened(self, request: HTTPConnection, grant: Grant, token: str) -> Response:
+        """Begin a session; redirect to the address without the token."""
+        now_s = self._clock_s()
+        ended = [number for number, (_, end_s) in self._sessions.items() if end_s <= now_s]
+        for number in ended or list(self._sessions)[: max(0, len(self._sessions) - SESSIONS_MAX + 1)]:
+            del self._sessions[number]
+        number = secrets.token_urlsafe(32)
+        self._sessions[digest_of(number)] = token, now_s + SESSION_S
+        audit("session begins", grant, request)
+        response = RedirectResponse("/", 302, {"Cache-Control": "no-store"})
+        response.set_cookie(
+            _cookie_name(request), number, max_age=int(SESSION_S), path="/", httponly=True, samesite="strict",
+            secure=request.scope.get("scheme") == "https",
+        )  # fmt: skip
+        return response
+
+    def _of_session(self, request: HTTPConnection) -> Grant | None:
+        number = digest_of(request.cookies.get(_cookie_name(request), ""))
+        token, end_s = self._sessions.get(number, ("", 0.0))
+        grant = self._grant(token) if end_s > self._clock_s() else None
+        if grant is None:
+            self._sessions.pop(number, None)
+        return grant
+
+    def _closed_session(self, request: HTTPConnection) -> Response:
+        if (grant := self._of_session(request)) is not None:
+            audit("session ends", grant, request)
+            del self._sessions[digest_of(request.cookies[_cookie_name(request)])]
+        response = PlainTextResponse("The session has ended.\n")
+        response.delete_cookie(_cookie_name(request), path="/")
+        return response
+
+    def _note_use(self, request: HTTPConnection, grant: Grant) -> None:
+        now_s = self._clock_s()
+        if now_s - self._used_s.get(grant.name, -_USE_S) >= _USE_S:
+            self._used_s[grant.name] = now_s
+            audit("token is used", grant, request)
+
+    def _note_refusal(self) -> None:
+        self._refused += 1
+        if self._clock_s() - self._refused_s >= _REFUSALS_S:
+            _log.info("requests refused", extra={"figures": {"count": self._refused}})
+            self._refused, self._refused_s = 0, self._clock_s()
 
 
 def _cookie_name(request: HTTPConnection) -> str:
@@ -72,14 +226,12 @@ def _cookie_name(request: HTTPConnection) -> str:
 def _names_loopback(host: str) -> bool:
     try:
         return is_loopback(urlsplit(f"//{host}").hostname or "")
-    except ValueError:  # an open bracket
+    except ValueError:  # brackets around what is no address
         return False
 
 
-def _equal(offered: str, expected: str) -> bool:
-    return hmac.compare_digest(offered.encode("utf-8", "surrogateescape"), expected.encode())
-
-
+_BAD_HOST = PlainTextResponse("The Host header names no host.\n", 400)
+_FAILED = PlainTextResponse("The request failed.\n", 500)
 _FOREIGN_NAME = PlainTextResponse(
     "This server answers to localhost only. To reach it by another name, start it with TOUCHLINE_TOKEN set.\n", 403
 )
@@ -88,3 +240,4 @@ _NO_TOKEN = PlainTextResponse(
     401,
     {"WWW-Authenticate": "Bearer"},
 )
+_NO_ROLE = PlainTextResponse("The token does not permit this.\n", 403)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
 from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 from dash.development.base_component import Component
+from dash.exceptions import DependencyException
+from flask import Response
 
 from dashboard.families import FAMILIES
 from dashboard.feed import Feed
@@ -26,6 +29,16 @@ _DOCUMENT: Final = """<!DOCTYPE html>
 </html>"""
 
 
+class _Document(Dash):
+    """A Dash application that fills in all parts of the document at once.
+
+    Dash does it one after the other, and would fill in a mark that an earlier part holds, as a team's name may.
+    """
+
+    def interpolate_index(self, **parts: str) -> str:
+        return re.sub(r"{%(\w+)%}", lambda mark: parts.get(mark[1], ""), _DOCUMENT)
+
+
 #: Function that returns the pages of all matches of a run, as (name, address); called at each load of a page.
 Links = Callable[[], Collection[tuple[str, str]]]
 
@@ -42,14 +55,15 @@ def build_app(feed: Feed, links: Links = tuple) -> Dash:
     """
     sheet = feed.sheet()
     pitch_of(sheet)  # raises for a bad sheet now, and not when the first page is opened
-    app = Dash(
+    app = _Document(
         __name__,
         assets_folder=str(ASSETS),
-        title=f"{sheet.home} – {sheet.away} · Touchline",
+        title="Touchline",  # the script adds the teams: what a sheet holds is never part of the document
         update_title="",
         serve_locally=True,
         index_string=_DOCUMENT,
     )
+    _protect(app)
     # A function: each load of the page takes the newest sheet.
     app.layout = lambda: _layout(feed.sheet(), tuple(links()))
     app.clientside_callback(
@@ -59,6 +73,28 @@ def build_app(feed: Feed, links: Links = tuple) -> Dash:
         Input("states", "value"),
     )
     return app
+
+
+def _protect(app: Dash) -> None:
+    """Let the browser run the page's own scripts only, and keep what a client has sent out of the log.
+
+    Plotly sets style attributes, so styles need ``unsafe-inline``.
+    """
+    scripts = " ".join(app.csp_hashes())
+    policy = (
+        f"default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+        "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+    @app.server.after_request
+    def _with_policy(response: Response) -> Response:
+        if response.mimetype == "text/html":
+            response.headers["Content-Security-Policy"] = policy
+        return response
+
+    @app.server.errorhandler(DependencyException)
+    def _no_such_script(error: DependencyException) -> tuple[str, int]:
+        return "There is no such file.\n", 404
 
 
 def _layout(sheet: MatchSheet, links: Collection[tuple[str, str]]) -> Component:

@@ -19,7 +19,7 @@ from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dashboard.families import FAMILIES, FAMILY_NAMES
 from dashboard.live import LiveState, Reader
@@ -36,6 +36,7 @@ STREAMS_MAX: Final = 12
 _PAGE_THREADS: Final = 4
 
 _NO_STORE: Final = {"Cache-Control": "no-store"}
+_READ_ONLY: Final = PlainTextResponse("The page can be read only.\n", 405, {"Allow": "GET, HEAD"})
 
 
 def page_routes(live: LiveState, links: Links = tuple) -> list[BaseRoute]:
@@ -53,8 +54,19 @@ def page_routes(live: LiveState, links: Links = tuple) -> list[BaseRoute]:
     return [
         Route("/live/state", routes.state),
         Route("/live/stream", routes.stream),
-        Mount("/", WSGIMiddleware(page.server, workers=_PAGE_THREADS)),
+        Mount("/", _ReadOnly(WSGIMiddleware(page.server, workers=_PAGE_THREADS))),
     ]
+
+
+class _ReadOnly:
+    """Refuses every request that does not read: the page takes no input, and a body would occupy a thread."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        reads = scope["method"] in ("GET", "HEAD")
+        await (self._app if reads else _READ_ONLY)(scope, receive, send)
 
 
 class LiveRoutes:

@@ -14,7 +14,8 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from dashboard.access import AccessGuard, is_loopback
-from dashboard.connections import BoundedProtocol
+from dashboard.connections import ACCEPTED_AT_ONCE, BoundedProtocol, BoundedServer
+from dashboard.roles import Verifier
 from football.errors import UserError
 
 #: Time after which a response that has not ended is cancelled. Streams end within one of their ticks after a stop.
@@ -33,9 +34,13 @@ class TokenNeededError(ServerError):
     """The address can be reached from other machines, and there is no token."""
 
 
-def build_application(routes: Sequence[BaseRoute], token: str = "") -> Starlette:
+def build_application(
+    routes: Sequence[BaseRoute], token: str = "", verify: Verifier | None = None, *, closed: bool = False
+) -> Starlette:
     """Build the ASGI application over ``routes``, behind the access check. ``state.stopping`` ends its streams."""
-    application = Starlette(routes=routes, middleware=[Middleware(AccessGuard, token=token)])
+    guard = Middleware(AccessGuard, token, verify or (lambda digest: None), closed=closed)
+    application = Starlette(routes=routes, middleware=[guard])
+    application.router.redirect_slashes = False  # such a redirect repeats the Host header that the client has sent
     application.state.stopping = threading.Event()
     return application
 
@@ -47,7 +52,7 @@ class WebServer:
         routes: the first one that matches a path answers.
         host: interface to bind; anything but loopback needs a token.
         port: 0 takes a free one.
-        token: see :class:`dashboard.access.AccessGuard`.
+        token, verify: see :class:`dashboard.access.AccessGuard`.
         option: the option of the command line that chooses the port; the error names it.
 
     Attributes:
@@ -66,9 +71,10 @@ class WebServer:
         host: str = "127.0.0.1",
         port: int = 0,
         token: str = "",
+        verify: Verifier | None = None,
         option: str = "--port",
     ) -> None:
-        if not token and not is_loopback(host):
+        if not token and verify is None and not is_loopback(host):
             raise TokenNeededError(
                 f"the server would be open to every machine that reaches {host}: set a token (TOUCHLINE_TOKEN), "
                 "or bind it to 127.0.0.1"
@@ -76,10 +82,10 @@ class WebServer:
         listener = _bind(host, port, option)
         shown = f"[{host}]" if ":" in host else host
         self.url = f"http://{shown}:{listener.getsockname()[1]}"
-        application = build_application(routes, token)
+        application = build_application(routes, token, verify, closed=not is_loopback(host))
         self._stopping: threading.Event = application.state.stopping
         # In a thread uvicorn installs no signal handlers: signals belong to the run.
-        self._server = uvicorn.Server(
+        self._server = BoundedServer(
             uvicorn.Config(
                 application,
                 loop="asyncio",
@@ -90,6 +96,7 @@ class WebServer:
                 log_level="error",
                 access_log=False,
                 server_header=False,
+                backlog=ACCEPTED_AT_ONCE,
                 timeout_keep_alive=5,
                 timeout_graceful_shutdown=_STOP_S,
             )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 
 from rich.console import Console
+from starlette.routing import BaseRoute
 
+from app.api.administration import administration_routes
 from app.api.operations import operations_routes
+from app.base.tokens import TokenStore
 from app.hub.feed import MatchFeed
 from app.operations.monitoring import Monitoring
 from app.settings.model import LiveSettings
@@ -32,7 +37,7 @@ class RunServers:
     def __init__(self, settings: LiveSettings, monitoring: Monitoring, console: Console) -> None:
         self._settings, self._console = settings, console
         self._routes = operations_routes(monitoring.registry, monitoring.monitors)
-        self._token = settings.token.get_secret_value()
+        self._token, self._tokens = settings.token.get_secret_value(), TokenStore()
         self._pages: dict[str, str] = {}
         self._open = ExitStack()
 
@@ -47,25 +52,33 @@ class RunServers:
     ) -> None:
         self._open.close()
 
-    def open_page(self, feed: MatchFeed) -> str:
-        """Serve the page of a match at the next port; return its address."""
+    def open_page(self, feed: MatchFeed, officials: Path | None = None) -> str:
+        """Serve the page of a match at the next port; return its address.
+
+        Args:
+            feed: of the match.
+            officials: folder of its store if it takes decisions of the officials.
+        """
         from dashboard.live import LiveState
         from dashboard.routes import page_routes  # imports Dash
 
         live = LiveState(feed)
         feed.subscribe(lambda message, applied: live.catch_up())  # the feed does not retain its log for the page
         port = self._settings.port + len(self._pages) if self._settings.port else 0
-        routes = [*self._routes, *page_routes(live, self._pages.items)]
-        server = WebServer(routes, host=self._settings.host, port=port, token=self._token)
+        administration = administration_routes(self._tokens, officials, feed.ended)
+        server = self._server([*self._routes, *administration, *page_routes(live, self._pages.items)], port)
         url = self._pages[feed.sheet().match_id] = self._open.enter_context(server).url + "/"
         return url
 
     def _metrics_server(self, port: int | None) -> WebServer:
         """Start the server at ``port``; None is the default port, or a free one if another program has that."""
-        host, option = self._settings.host, "--metrics-port, or 0 for none"
         try:
-            return WebServer(self._routes, host=host, port=port or METRICS_PORT, token=self._token, option=option)
+            return self._server(self._routes, port or METRICS_PORT, "--metrics-port, or 0 for none")
         except PortInUseError:
             if port is not None:
                 raise
-            return WebServer(self._routes, host=host, token=self._token)
+            return self._server(self._routes, 0)
+
+    def _server(self, routes: Sequence[BaseRoute], port: int, option: str = "--port") -> WebServer:
+        host, verify = self._settings.host, self._tokens.grant
+        return WebServer(routes, host=host, port=port, token=self._token, verify=verify, option=option)

@@ -8,7 +8,7 @@ oldest are deleted, so the logs of a run of any length are bounded. A log never 
 written is dropped.
 
 No line holds a secret: no module logs one, and every text given to :func:`hide_secrets` is replaced in every line, also
-in errors of libraries.
+in errors of libraries, and also where an address has it with percent signs.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from functools import cache
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote_plus
 
 import msgspec
 
@@ -215,7 +216,13 @@ def _clean(value: object) -> object:
         return [_clean(inner) for inner in value]
     if isinstance(value, int | float | None):
         return value
-    text = str(value)
+    text = _masked(str(value))
+    decoded = unquote_plus(text)
+    masked = _masked(decoded)
+    return text if masked == decoded else masked
+
+
+def _masked(text: str) -> str:
     for secret in sorted(_secrets, key=len, reverse=True):
         text = text.replace(secret, _MASK)
     return text

@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, str] = {
     name: f"app.cli.{name}"
     for name in (
         "live", "config", "simulate", "official", "events", "updates", "score", "annotate", "detectors", "trace",
-        "explain", "order", "publish", "follow", "doctor", "broker", "batch", "query",
+        "explain", "order", "publish", "follow", "doctor", "broker", "token", "batch", "query",
     )
 } | {"test": "app.cli.run_tests"}  # fmt: skip
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +12,9 @@ import typer
 from app.cli.options import Folder, Given
 from app.sources.registry import source_of_store
 from football.officials import DECISIONS
-from replay.formats.officials import FILE, OfficialError, check, parse
-from replay.match_store import read_commits, read_sheet_of
+from replay.formats.officials import OfficialError
+from replay.match_store import read_commits
+from replay.official_feed import report_decision
 
 app = typer.Typer(add_completion=False)
 
@@ -67,14 +67,4 @@ def run_official(folder: Path, fields: dict[str, object]) -> None:
     if any(commit.meta.ended for commit in read_commits(folder) if not commit.series):
         raise OfficialError(f"{folder}: the match has ended")
     given = {name: value for name, value in fields.items() if value not in (None, "")}
-    decision = parse(msgspec.json.encode(given).decode())
-    check(decision, read_sheet_of(folder))
-    line = msgspec.json.encode(decision) + b"\n"
-    # One write of one line: lines that several processes append at once do not mix.
-    handle = os.open(folder / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.write(handle, line)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    sys.stdout.write(line.decode())
+    sys.stdout.write(report_decision(folder, msgspec.json.encode(given).decode()))

@@ -1,8 +1,8 @@
 """Sends the update stream from an engine stage to the hub: length-prefixed msgpack over a loopback connection.
 
 Wire format: every frame is a 4-byte big-endian length and that many bytes. The first frame of a connection is
-the run's token, so that no other process of the machine can write to the stream; each further one is a
-:class:`~football.update_stream.UpdateMessage` in msgpack.
+the run's token, so that no other process of the machine can write to the stream; the hub reads no length before it has
+that frame. Each further frame is a :class:`~football.update_stream.UpdateMessage` in msgpack.
 
 A send that fails is not repeated, because nothing shows which of the bytes before it were read. The error ends the task
 of the seat. Spark repeats the task with a new epoch, and the first message of the epoch names the update from which it
@@ -50,8 +50,8 @@ def frame(body: bytes) -> bytes:
     return LENGTH.pack(len(body)) + body
 
 
-def read_frame(stream: BinaryIO) -> bytes | None:
-    """The next frame's body; None if the stream ended, between frames or (its sender died) within one.
+def read_length(stream: BinaryIO) -> int | None:
+    """Read the length of the next frame; None if the stream has ended.
 
     Raises:
         HubConnectionError: the length is beyond any real message.
@@ -62,8 +62,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
     (size,) = LENGTH.unpack(head)
     if size > MAX_FRAME_BYTES:
         raise HubConnectionError(f"a frame of {size} bytes was announced; the limit is {MAX_FRAME_BYTES}")
-    body = stream.read(size)
-    return body if len(body) == size else None
+    return int(size)
 
 
 class HubClient:

@@ -3,6 +3,10 @@
 It listens on the loopback interface only. A connection may end at any time, when a worker dies or Spark repeats a task;
 the stage of the next epoch sends the content of a half-sent frame again. A thread for each connection reads messages
 and applies them to the feed of their match; the feeds have locks.
+
+Every user of the machine can connect. A connection that has not presented the token is *waiting*: it has some seconds,
+the hub takes no byte beyond the token from it, and the oldest one gives way where too many wait. The frames that are
+being read have a limit in all, too.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from app.hub.client import HubAddress, HubConnectionError, read_frame
+from app.hub.client import MAX_FRAME_BYTES, HubAddress, HubConnectionError, frame, read_length
 from app.hub.feed import MatchFeed
 from football.errors import UserError
 from football.match_sheet import MatchSheet
@@ -27,6 +31,19 @@ from football.update_stream import UpdateMessage, UpdateRecord
 from replay.match_store import CommitMeta
 
 _HOST = "127.0.0.1"
+
+#: Time in which a connection must present the token.
+TOKEN_S = 5.0
+#: Connections that may wait at a time, and the pause after each further one, in which the kernel holds the next ones.
+WAITING_MAX = 32
+_PAUSE_S = 0.005
+#: Pause after the process could not accept a connection, as for want of descriptors.
+_RETRY_S = 0.2
+#: Stages that may be connected at a time. A seat has one, and a failed task's may linger.
+STAGES_MAX = 128
+#: Bytes of all frames that are being read or applied; a further frame waits.
+FRAMES_MAX_BYTES = 2 * MAX_FRAME_BYTES
+
 _log = logging.getLogger(__name__)
 
 
@@ -48,8 +65,9 @@ class Hub:
     def __init__(self, sheets: Iterable[MatchSheet], port: int = 0) -> None:
         self._feeds = {sheet.match_id: MatchFeed(sheet) for sheet in sheets}
         self._decoder = msgspec.msgpack.Decoder(UpdateMessage)
-        self._connections: set[socket.socket] = set()
-        self._stage_count = 0
+        self._waiting: list[socket.socket] = []
+        self._stages: set[socket.socket] = set()
+        self._frames = _ByteBudget(FRAMES_MAX_BYTES)
         self._lock = threading.Lock()
         try:
             self._server = socket.create_server((_HOST, port))
@@ -82,7 +100,7 @@ class Hub:
 
     def connected_stages(self) -> int:
         """Number of stages that are connected now."""
-        return self._stage_count
+        return len(self._stages)
 
     def apply(self, message: UpdateMessage) -> None:
         """Applies a message directly, as if a stage had sent it (in-process runs, resumed runs)."""
@@ -118,51 +136,101 @@ class Hub:
         _end(self._server)  # wakes the thread that waits in accept, which a close alone does not
         self._server.close()
         with self._lock:
-            for connection in self._connections:
+            for connection in (*self._waiting, *self._stages):
                 _end(connection)
 
     def _accept(self) -> None:
-        while True:
+        while not self._closing:
             try:
                 connection, _ = self._server.accept()
-            except OSError:  # closed
-                return
+            except OSError as error:
+                if not self._closing:
+                    _log.warning("the hub cannot accept a connection: %s", error.strerror or error)
+                    time.sleep(_RETRY_S)
+                continue
             with self._lock:
-                if self._closing:
-                    connection.close()
-                    return
-                self._connections.add(connection)
-            threading.Thread(target=self._serve, args=(connection,), name="hub connection", daemon=True).start()
+                self._waiting.append(connection)
+                is_crowded = len(self._waiting) > WAITING_MAX
+                if is_crowded:
+                    _end(self._waiting.pop(0))  # its thread closes it
+            try:
+                threading.Thread(target=self._serve, args=(connection,), name="hub connection", daemon=True).start()
+            except RuntimeError:  # the system starts no further thread
+                self._forget(connection)
+                connection.close()
+            if is_crowded:
+                time.sleep(_PAUSE_S)
 
     def _serve(self, connection: socket.socket) -> None:
         try:
-            with connection, connection.makefile("rb") as stream:
-                self._read(stream)
+            with connection:
+                self._admit(connection)
+                with connection.makefile("rb") as stream:
+                    self._read(stream)
         except (OSError, HubConnectionError, HubError, ValueError) as error:
             # The stage's next send fails; Spark repeats its task under a new epoch.
-            if not self._closing:
+            if not self._closing and connection in self._stages:
                 _log.warning("a connection of a stage was closed: %s", error)
         finally:
-            with self._lock:
-                self._connections.discard(connection)
+            self._forget(connection)
+
+    def _admit(self, connection: socket.socket) -> None:
+        """Take the token from a connection, and not one byte more.
+
+        Raises:
+            HubConnectionError: it has another token, or there are too many stages.
+            OSError: it ended, or did not present the token in time.
+        """
+        expected, until_s, received = frame(self.address.token.encode()), time.monotonic() + TOKEN_S, b""
+        while len(received) < len(expected):
+            connection.settimeout(max(0.001, until_s - time.monotonic()))
+            if not (part := connection.recv(len(expected) - len(received))):
+                break
+            received += part
+        connection.settimeout(None)
+        with self._lock:
+            if not hmac.compare_digest(received, expected):
+                raise HubConnectionError("a connection without this run's token")
+            if connection not in self._waiting or len(self._stages) >= STAGES_MAX:
+                raise HubConnectionError("too many connections")
+            self._waiting.remove(connection)
+            self._stages.add(connection)
+
+    def _forget(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._stages.discard(connection)
+            if connection in self._waiting:
+                self._waiting.remove(connection)
 
     def _read(self, stream: BinaryIO) -> None:
-        token = read_frame(stream)
-        if token is None or not hmac.compare_digest(token, self.address.token.encode()):
-            raise HubConnectionError("a connection without this run's token")
-        with self._counted():
-            while (body := read_frame(stream)) is not None:
+        """Apply the frames of a stage until it ends, between frames or (it died) within one."""
+        while (size := read_length(stream)) is not None:
+            with self._frames.held(size):
+                body = stream.read(size)
+                if len(body) < size:
+                    return
                 self.apply(self._decoder.decode(body))
 
+
+class _ByteBudget:
+    """Bytes that several threads may hold at a time; a thread that needs more waits."""
+
+    def __init__(self, limit: int) -> None:
+        self._free = limit
+        self._changed = threading.Condition()
+
     @contextlib.contextmanager
-    def _counted(self) -> Iterator[None]:
-        with self._lock:
-            self._stage_count += 1
+    def held(self, size: int) -> Iterator[None]:
+        """Hold ``size`` bytes while the context lasts."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._free >= size)
+            self._free -= size
         try:
             yield
         finally:
-            with self._lock:
-                self._stage_count -= 1
+            with self._changed:
+                self._free += size
+                self._changed.notify_all()
 
 
 def _end(connection: socket.socket) -> None:

@@ -40,6 +40,7 @@ from app.pipeline.pipeline import WARM_UP_BLOCKS, MatchPipeline
 from app.run.summary import summarize
 from app.settings.model import LiveSettings, SettingsError
 from app.sources.interface import Entry
+from dashboard.access import is_loopback
 from football.match_sheet import MatchSheet
 from football.update_stream import UpdateMessage
 
@@ -365,8 +366,10 @@ class Run:
     def _show_page(self, live: LiveMatch) -> None:
         settings = live.settings
         if settings.dashboard:
-            url = self._servers.open_page(live.feed)
-            once = " (the first time with ?token=...)" if settings.token.get_secret_value() else ""
+            officials = live.match.folder if live.match.input.takes_officials else None
+            url = self._servers.open_page(live.feed, officials)
+            needs_token = settings.token.get_secret_value() or not is_loopback(settings.host)
+            once = " (the first time with ?token=...)" if needs_token else ""
             self.console.print(f"Live page: {url}{once}" if self.one_match else f"{live.key}: live page {url}")
 
 

@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from app.base.tokens import TokenStore
 from app.sources.captures import SIM
 from app.sources.registry import source_of
 from detectors.catalogue import OPT_IN
@@ -130,9 +131,11 @@ class LiveSettings(BaseModel):
     host: str = Field(
         "127.0.0.1",
         description="Network address that page and metrics listen at. Default 127.0.0.1, this machine only; any other "
-        "needs TOUCHLINE_TOKEN.",
+        "needs a token: `touchline token create`, or TOUCHLINE_TOKEN.",
     )
-    token: SecretStr = Field(SecretStr(""), description="Token that a client of page and metrics must send.")
+    token: SecretStr = Field(
+        SecretStr(""), description="Token of an administrator of this run; with it reading needs a token."
+    )
     metrics_port: int | None = Field(
         None,
         ge=0,
@@ -205,10 +208,11 @@ class LiveSettings(BaseModel):
     def _open_to_others_with_a_token_only(self) -> LiveSettings:
         from dashboard.access import is_loopback  # brings a web framework
 
-        if not is_loopback(self.host) and not self.token.get_secret_value():
+        if not is_loopback(self.host) and not self.token.get_secret_value() and not TokenStore().has_valid():
             raise ValueError(
-                f"--host {self.host}: other machines reach it, so a token is needed: TOUCHLINE_TOKEN, or token in a "
-                "settings file (never an option: other users see the options of a process)"
+                f"--host {self.host}: other machines reach it, so a token is needed: `touchline token create`, "
+                "TOUCHLINE_TOKEN, or token in a settings file (never an option: other users see the options of a "
+                "process)"
             )
         return self
 

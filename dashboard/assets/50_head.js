@@ -67,6 +67,7 @@
       if (message.sheet) {
         write("home-name", message.sheet.home);
         write("away-name", message.sheet.away);
+        document.title = message.sheet.home + " – " + message.sheet.away + " · Touchline";
       }
       if (message.clock_us !== undefined) write("clock", T.words.clock(message.clock_us, 1));
       if (message.score) takeScore(message.score);

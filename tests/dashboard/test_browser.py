@@ -166,6 +166,24 @@ def test_a_disc_is_painted_where_the_player_stands(browser: Browser, feed: Scrip
     assert painted["y"] == pytest.approx(mark["y"], abs=1.5)
 
 
+def test_the_text_of_a_sheet_and_of_events_is_shown_and_never_run(browser: Browser):
+    bad = "</title><script>window.hostile = 1</script><img src=x onerror='window.hostile = 1'>"
+    feed = ScriptedFeed(MatchSheet(bad, bad, bad, players=(Player("home_4", "home", bad),)))
+    feed.advance(2_000_000, 0, view_at(2_000_000))
+    feed.publish(
+        demo_event(PASS.kind, 1_000_000, "ball:1", team="home", player="home_4", variant=bad, x_m=0.0, y_m=0.0)
+    )
+    links = [(bad, "http://127.0.0.1:2/"), (bad + "2", "http://127.0.0.1:1/")]
+    with WebServer(page_routes(LiveState(feed), lambda: links)) as server:
+        opened(browser, server)
+        browser.wait(lambda: browser.run("return document.querySelectorAll('#events li').length") == 1, "the event")
+        assert browser.run("return window.hostile === undefined")
+        assert browser.run("return document.getElementById('home-name').textContent") == bad
+        assert bad in browser.driver.title
+        assert browser.run("return document.querySelectorAll('img').length") == 0
+        nothing_went_wrong(browser, server)
+
+
 def test_a_tentative_event_is_confirmed_by_the_frontier_and_another_withdrawn(
     browser: Browser, feed: ScriptedFeed, server: WebServer
 ):

@@ -87,6 +87,13 @@ def test_what_is_hidden_stands_in_no_line(secret: str, before: str, after: str):
     assert line["figures"] == {"deep": [{"in": "***", "at": 1}]}
 
 
+@pytest.mark.parametrize("text", ["%73ecret-token", "secret%2Dtoken", "%73%65%63%72%65%74%2d%74%6f%6b%65%6e"])
+def test_a_secret_that_an_address_encodes_is_hidden_too(text: str):
+    hide_secrets(["secret-token"])
+    record = log.makeRecord("app", logging.ERROR, "f", 1, "GET /?token=%s", (text,), None)
+    assert json.loads(JsonLines("driver").format(record))["what"] == "GET /?token=***"
+
+
 def test_a_file_that_grows_goes_on_in_another_and_the_oldest_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(logs, "FILE_BYTES", 2_000)
     with logging_to(tmp_path, "files", "info"):
