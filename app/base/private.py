@@ -66,10 +66,15 @@ def is_private(path: Path) -> bool:
     return path.exists() and not path.is_symlink() and not fault_of(path)
 
 
-def fault_of(path: Path) -> str:
-    """Reason why another user could change a file or folder, or put another one in its place; empty if none could."""
+def fault_of(path: Path, *, or_root: bool = False) -> str:
+    """Reason why another user could change a file or folder, or put another one in its place; empty if none could.
+
+    Args:
+        path: without links.
+        or_root: whether it may belong to root, like an installed program.
+    """
     status = path.stat()
-    if status.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid() and not (or_root and status.st_uid == 0):
         return f"belongs to another user ({status.st_uid})"
     if status.st_mode & OTHERS_WRITE:
         return "other users can write to it"
@@ -93,14 +98,24 @@ def check_store(folder: Path) -> None:
         NotPrivateError: it belongs to another user, or holds a link or a special file.
     """
     status = folder.stat()
-    if status.st_uid not in (0, os.geteuid()):
-        raise NotPrivateError(f"{folder}: belongs to another user ({status.st_uid}); play it in a copy of your own")
-    if status.st_mode & OTHERS_WRITE:
+    if status.st_mode & OTHERS_WRITE and status.st_uid == os.geteuid():
         folder.chmod(stat.S_IMODE(status.st_mode) & ~OTHERS_WRITE)
-        if folder.stat().st_mode & OTHERS_WRITE:
-            raise NotPrivateError(f"{folder}: other users can write to it; choose another --store")
     if not (folder / "spark").is_symlink():
         shutil.rmtree(folder / "spark" / "home", ignore_errors=True)  # of an earlier version, with links
+    check_content(folder)
+    if folder.stat().st_mode & OTHERS_WRITE:
+        raise NotPrivateError(f"{folder}: other users can write to it; choose another --store")
+
+
+def check_content(folder: Path) -> None:
+    """Checks owner and files of a store, without any change to it.
+
+    Raises:
+        NotPrivateError: as :func:`check_store`.
+    """
+    status = folder.stat()
+    if status.st_uid not in (0, os.geteuid()):
+        raise NotPrivateError(f"{folder}: belongs to another user ({status.st_uid}); play it in a copy of your own")
     for path in _special_files(folder):
         raise NotPrivateError(f"{path}: a store has files and folders only; remove it")
 
@@ -119,6 +134,9 @@ def temporary_folder() -> Path:
     """Folder of this process for temporary files and sockets, mode 0700; deleted when the process ends.
 
     Deletes those of processes that were killed: each process locks its own.
+
+    Raises:
+        NotPrivateError: another user could replace it.
     """
     base = Path(tempfile.gettempdir())
     if len(str(base)) > _FOLDER_CHARACTERS_MAX:
@@ -128,7 +146,10 @@ def temporary_folder() -> Path:
             if other.lstat().st_uid == os.geteuid() and (lock := _lock(other)) is not None:
                 shutil.rmtree(other, ignore_errors=True)
                 os.close(lock)
-    folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=base))
+    folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=base)).resolve()
+    if fault := fault_of(folder):
+        folder.rmdir()
+        raise NotPrivateError(f"folder for temporary files: {fault}; set TMPDIR to another")
     _lock(folder)
     owner = os.getpid()
     atexit.register(lambda: os.getpid() == owner and shutil.rmtree(folder, ignore_errors=True))

@@ -10,10 +10,10 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from packaging.requirements import InvalidRequirement, Requirement
@@ -23,6 +23,8 @@ from rich.table import Table
 from app.api.servers import METRICS_PORT
 from app.base.errors import one_line
 from app.base.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
+from app.cli.doctor_security import examine_security
+from app.cli.finding import Finding
 from app.cli.live import options_of_live
 from app.cli.options import TAKES_MORE, Given
 from app.cli.output import print_json
@@ -50,8 +52,6 @@ from replay.match_store import (
 
 app = typer.Typer(add_completion=False)
 
-Verdict = Literal["ok", "note", "bad"]
-
 #: A full match at radio rates takes some gigabytes as a capture and less than one in the store.
 DISK_LITTLE = 2 << 30
 DISK_ENOUGH = 10 << 30
@@ -59,16 +59,6 @@ MEMORY_ENOUGH = 4 << 30
 
 #: Packages, the versions of which help in the analysis of faults.
 _REPORTED_PACKAGES = ("touchline", "pyspark", "pyarrow", "numpy", "msgspec", "kafka-python", "dash")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Result of one check. ``bad``: a live match will not run; ``note``: it runs, but see the remedy."""
-
-    what: str
-    verdict: Verdict
-    found: str
-    remedy: str = ""
 
 
 def examine(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
@@ -99,22 +89,32 @@ def examine(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) 
     yield from _brokers(settings, environ)
 
 
+def _examine_security(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
+    found, settings = _settings(flags, environ, folder)
+    yield found
+    yield from _readable_secrets(flags, environ, folder, settings)
+    yield from examine_security(settings, environ, folder)
+
+
 @app.command(context_settings=TAKES_MORE)
 def doctor(
     context: typer.Context,
     as_json: Annotated[bool, Given("--json", help="Print the findings as JSON.")] = False,
+    security: Annotated[
+        bool, Given("--security", help="Check what other users and machines could read, change or reach, instead.")
+    ] = False,
 ) -> None:
     """Checks this machine for a live match, with a remedy for each fault; exit code 1 if a match would not run.
 
     Takes the options of `live`: ports, the store's disk and the brokers are those that a run with them would use.
     """
-    if not run_doctor(options_of_live(context.args), as_json=as_json):
+    if not run_doctor(options_of_live(context.args), as_json=as_json, security=security):
         raise typer.Exit(1)
 
 
-def run_doctor(flags: Mapping[str, Any], *, as_json: bool) -> bool:
-    """Examine and print; True if a live match with these options will run."""
-    findings = list(examine(flags, os.environ, Path()))
+def run_doctor(flags: Mapping[str, Any], *, as_json: bool, security: bool = False) -> bool:
+    """Examine and print; True if a live match with these options will run, or is safe from others."""
+    findings = list((_examine_security if security else examine)(flags, os.environ, Path()))
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:

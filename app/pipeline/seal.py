@@ -22,6 +22,7 @@ from pathlib import Path
 
 import msgspec
 
+from app.base.private import OTHERS
 from football.errors import UserError
 
 KEY_VARIABLE = "TOUCHLINE_STATE_KEY"
@@ -133,7 +134,7 @@ def _stored_key(given: str, file: Path) -> bytes:
             raise StateError(f"{KEY_VARIABLE}: must be at least {2 * _KEY_BYTES_MIN} hexadecimal digits")
         return key
     try:
-        key = file.read_bytes() if file.exists() else _new_key(file)
+        key = _own_key(file) if file.exists() else _new_key(file)
     except OSError as error:
         raise StateError(
             f"{file}: the key that seals states cannot be kept there: {error.strerror}; set {KEY_VARIABLE}"
@@ -141,6 +142,15 @@ def _stored_key(given: str, file: Path) -> bytes:
     if len(key) < _KEY_BYTES_MIN:
         raise StateError(f"{file}: the key that seals states is damaged: remove the file, and states with it")
     return key
+
+
+def _own_key(file: Path) -> bytes:
+    status = file.stat()
+    if status.st_uid != os.geteuid() or status.st_mode & OTHERS:
+        raise StateError(
+            f"{file}: other users can read the key that seals states, or wrote it: remove the file, and states with it"
+        )
+    return file.read_bytes()
 
 
 def _new_key(file: Path) -> bytes:

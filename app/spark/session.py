@@ -55,10 +55,6 @@ _SUBMITTED = frozenset(("PYSPARK_GATEWAY_PORT",))
 #: Only this machine can reach the driver. A cluster's workers must reach it, too; Spark then determines the address.
 _ALONE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 
-#: Other users of this machine can reach loopback, too, and a client of Spark can run code in it. Spark therefore
-#: requires a secret that is generated for each run. A cluster has its own secret (docs/cluster.md).
-_SHUT = {"spark.authenticate": "true"}
-
 #: Prefixes of the jars of PySpark that are not needed here: Kubernetes, YARN, Hive, machine learning, graphs, servers.
 #: Java opens every jar on its path.
 _NEEDLESS = (
@@ -125,12 +121,9 @@ def start_session(
         "spark.driver.extraJavaOptions": (
             f"-Xss16m {quick} -Dlog4j2.configurationFile={properties.as_uri()} -Djava.io.tmpdir={temporary}"
         ),
-        # Whoever connects to a socket of Spark's Python processes can make them unpickle, and run, anything.
-        "spark.local.dir": temporary,
         "spark.hadoop.fs.permissions.umask-mode": "077",  # Hadoop sets the modes of folders itself
-        "spark.python.unix.domain.socket.dir": temporary,
         **(_ALONE if is_here(master) and not _SUBMITTED.intersection(os.environ) else {}),
-        **(_SHUT if not master and not _SUBMITTED.intersection(os.environ) else {}),
+        **(_shut(temporary) if not master and not _SUBMITTED.intersection(os.environ) else {}),
         "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2]),
         **(extra or {}),
     }
@@ -145,6 +138,20 @@ def start_session(
     except (Py4JError, PySparkException, RuntimeError, OSError) as error:
         at = f" at {master}" if master else ""
         raise SparkStartError(f"Spark does not start{at}: {_reason(error)}; its log is {log}") from error
+
+
+def _shut(temporary: str) -> dict[str, str]:
+    """Settings against other users of this machine, who can reach loopback and the folder for temporary files, too.
+
+    A client of Spark can run code in it, and so can a client of its Python processes, which unpickle what they get.
+    Spark therefore requires a secret that is generated for each run, and has its sockets and blocks in a folder of its
+    own. A cluster has its own secret and folders (docs/cluster.md).
+    """
+    return {
+        "spark.authenticate": "true",
+        "spark.local.dir": temporary,
+        "spark.python.unix.domain.socket.dir": temporary,
+    }
 
 
 def _reason(error: Exception) -> str:

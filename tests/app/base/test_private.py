@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,15 @@ def test_a_store_of_another_user_is_read_and_not_played(store: Path):
     os.chown(store, NOBODY, NOBODY)
     with pytest.raises(NotPrivateError, match="belongs to another user"), locked(store):
         pass
+
+
+def test_a_temporary_folder_that_others_could_replace_is_refused(monkeypatch: pytest.MonkeyPatch):
+    base = Path(tempfile.mkdtemp(dir="/tmp"))
+    base.chmod(0o777)
+    monkeypatch.setattr("tempfile.tempdir", str(base))
+    with pytest.raises(NotPrivateError, match=r"other users can write to .*; set TMPDIR to another"):
+        temporary_folder.__wrapped__()
+    base.rmdir()  # nothing is left in it
 
 
 def test_the_temporary_folder_is_private_and_goes_with_its_process():

@@ -1,0 +1,97 @@
+"""The doctor's findings about other users of the machine."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from app.cli.doctor import run_doctor
+from app.cli.doctor_security import examine_security
+from app.cli.finding import Finding
+from app.pipeline.seal import KEY_VARIABLE
+from app.settings.model import LiveSettings
+from app.settings.resolve import make_settings
+from football.match_sheet import MatchSheet
+from replay.match_store import MatchStore
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+
+
+def findings(folder: Path, settings: LiveSettings | None = None) -> dict[str, Finding]:
+    found = examine_security(settings or LiveSettings(), os.environ, folder)
+    return {finding.what: finding for finding in found}
+
+
+def test_a_sound_machine_is_sound(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    found = findings(tmp_path)
+    assert {name for name, finding in found.items() if finding.verdict != "ok"} <= {"page and metrics", "broker"}
+    assert run_doctor({"store": tmp_path / "store"}, as_json=True, security=True)
+    shown = json.loads(capsys.readouterr().out)
+    assert {"umask", "cache folder", "temporary folder", "state key", "code", "store"} <= {one["what"] for one in shown}
+    assert all(one["remedy"] for one in shown if one["verdict"] != "ok")
+
+
+def test_folders_that_others_can_write_to_are_bad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("cache/touchline", "tmp", "modules", "matches"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name).chmod(0o777)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "modules"))
+    store = MatchStore.create(tmp_path / "matches" / "m", MatchSheet(), {}).path
+    store.chmod(0o777)
+    before = os.umask(0)
+    try:
+        found = findings(tmp_path)
+    finally:
+        os.umask(before)
+    assert {found[name].verdict for name in ("cache folder", "temporary folder", "code: PYTHONPATH", "store")} == {
+        "bad"
+    }
+    assert found["umask"].verdict == "note"
+
+
+def test_a_file_in_the_cache_that_others_can_write_to_is_bad(tmp_path: Path):
+    (tmp_path / "cache" / "touchline" / "spark-classes").mkdir(parents=True)
+    archive = tmp_path / "cache" / "touchline" / "spark-classes" / "1.classes"
+    archive.write_bytes(b"classes")
+    archive.chmod(0o666)
+    assert findings(tmp_path)["cache folder"].found == f"{archive}: others could have changed it"
+
+
+def test_a_store_that_others_can_read_is_noted_and_one_with_a_link_is_bad(tmp_path: Path):
+    store = MatchStore.create(tmp_path / "matches" / "m", MatchSheet(), {}).path
+    assert findings(tmp_path)["store"].verdict == "ok"
+    store.chmod(0o755)
+    assert findings(tmp_path)["store"].verdict == "note"
+    (store / "logs").symlink_to(tmp_path)
+    assert findings(tmp_path)["store"].verdict == "bad"
+
+
+def test_a_state_key_that_is_none_or_that_others_can_read_is_bad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(KEY_VARIABLE, "short")
+    assert findings(tmp_path)["state key"].verdict == "bad"
+    monkeypatch.setenv(KEY_VARIABLE, "ab" * 16)
+    assert KEY_VARIABLE in findings(tmp_path)["state key"].found
+    assert "ab" * 16 not in findings(tmp_path)["state key"].found
+    monkeypatch.delenv(KEY_VARIABLE)
+    file = tmp_path / "state" / "touchline" / "state.key"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"k" * 32)
+    file.chmod(0o644)
+    assert "other users can read the key" in findings(tmp_path)["state key"].found
+
+
+def test_a_page_that_others_reach_without_a_token_or_tls_is_noted(tmp_path: Path):
+    assert "every user" in findings(tmp_path)["page and metrics"].found
+    assert findings(tmp_path, make_settings({"token": "0123456789abcdef" * 2}))["page and metrics"].verdict == "ok"
+    beyond = make_settings({"host": "0.0.0.0", "token": "0123456789abcdef" * 2})
+    assert "TLS" in findings(tmp_path, beyond)["page and metrics"].remedy
