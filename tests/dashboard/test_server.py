@@ -274,6 +274,20 @@ def test_idle_connections_take_no_place_from_a_viewer(feed: ScriptedFeed):
         assert next(viewer), "a stream is no idle connection"
 
 
+def test_connections_to_all_servers_of_a_process_are_bounded(feed: ScriptedFeed, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connections, "PROCESS_CONNECTIONS_MAX", 20)
+    with contextlib.ExitStack() as opened:
+        servers = [opened.enter_context(WebServer(page_routes(LiveState(feed)))) for _ in range(3)]
+        viewer = _open_stream(servers[0].url)
+        next(viewer)
+        clients = [opened.enter_context(_connected(server.url)) for server in servers for _ in range(15)]
+        for server in servers:
+            assert _status_of(server.url, "/live/state") == 200
+        assert len(connections._open) <= 21
+        assert next(viewer)
+        assert any(_ended(client) for client in clients[:15]), "the oldest of another port gave way"
+
+
 def test_connections_that_are_all_at_work_leave_a_clear_refusal(feed: ScriptedFeed, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(connections, "CONNECTIONS_MAX", 2)
     with WebServer(page_routes(LiveState(feed))) as server:
