@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import tomllib
 from bisect import bisect_right
 from importlib import resources
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Literal
 import msgspec
 
 from football.errors import UserError
+from football.untrusted import UntrustedError, read_toml
 
 
 class ProfileError(UserError, ValueError):
@@ -175,10 +175,10 @@ def load_profile(name_or_path: str | Path = "brc-x400") -> Profile:
     packaged = resources.files("camera") / "profiles" / f"{name_or_path}.toml"
     where, file = (str(path), path) if path.suffix == ".toml" else (f"profile {name_or_path}", packaged)
     try:
-        profile = msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Profile)
+        profile = msgspec.convert(read_toml(Path(str(file))), Profile)
     except OSError as error:
         raise ProfileError(f"{where}: cannot be read: {error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except (UntrustedError, msgspec.ValidationError) as error:
         raise ProfileError(f"{where}: {error}") from error
     for field, fault in _faults(profile):
         raise ProfileError(f"{where}: {field}: {fault}")

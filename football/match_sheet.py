@@ -6,11 +6,27 @@ from typing import Literal
 
 import msgspec
 
+from football.untrusted import ID_CHARACTERS_MAX, is_name, is_text
+
 Team = Literal["home", "away", ""]
 
 
+#: Players of a sheet and limbs of each: more than two squads have. The cost of detectors grows with their square.
+PLAYERS_MAX, LIMBS_MAX = 200, 20
+
+#: Positions a second of one match; the fastest systems give 50,000.
+RATE_MAX_HZ = 500_000
+
+#: Numbers on shirts have two digits; some sources number otherwise.
+SHIRT_MAX = 999_999
+
+
 class Player(msgspec.Struct, frozen=True):
-    """A player of the match sheet. ``object_id`` is the source's own id; ``starts``: on the pitch, not on the bench."""
+    """A player of the match sheet. ``object_id`` is the source's own id; ``starts``: on the pitch, not on the bench.
+
+    Raises:
+        ValueError: an id or a name that is too long, or has control characters; a number that no shirt has.
+    """
 
     object_id: str
     team: Team
@@ -18,6 +34,12 @@ class Player(msgspec.Struct, frozen=True):
     shirt: int | None = None
     goalkeeper: bool = False
     starts: bool = True
+
+    def __post_init__(self) -> None:
+        if not is_text(self.object_id, ID_CHARACTERS_MAX) or not is_text(self.name):
+            raise ValueError(f"{self.object_id[:40]!r}: an id or a name that is too long, or has control characters")
+        if self.shirt is not None and not 0 <= self.shirt <= SHIRT_MAX:
+            raise ValueError(f"{self.object_id}: the number of a shirt is 0 to {SHIRT_MAX}")
 
 
 #: Beyond it a position tells nothing of a player: GPS without correction has 5 m.
@@ -37,7 +59,7 @@ class Quality(msgspec.Struct, frozen=True):
         kind: ``optical`` (camera tracking, one clock for all) or ``rtls`` (radio, each transmitter its own).
 
     Raises:
-        ValueError: an impossible noise; windows of detectors grow with it.
+        ValueError: an impossible noise, since windows of detectors grow with it; too many limbs, or impossible ones.
     """
 
     ball_hz: float = 25.0
@@ -51,6 +73,8 @@ class Quality(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         if not 0.0 <= self.position_noise_m <= NOISE_MAX_M:
             raise ValueError(f"the noise of a position must be 0 to {NOISE_MAX_M:g} m, not {self.position_noise_m:g}")
+        if len(self.limbs) > LIMBS_MAX or not all(is_text(limb, ID_CHARACTERS_MAX) for limb in self.limbs):
+            raise ValueError(f"at most {LIMBS_MAX} limbs, with names of at most {ID_CHARACTERS_MAX} characters")
 
 
 class MatchSheet(msgspec.Struct, frozen=True):
@@ -58,6 +82,10 @@ class MatchSheet(msgspec.Struct, frozen=True):
 
     ``attacks_positive_x`` names the team that attacks towards +x at the start of the stream; empty means unknown: it is
     then inferred from positions.
+
+    Raises:
+        ValueError: it declares more than any match has, for which memory would be reserved, or an id that no folder
+            can have.
     """
 
     match_id: str = "match"
@@ -68,6 +96,19 @@ class MatchSheet(msgspec.Struct, frozen=True):
     attacks_positive_x: Team = ""
     players: tuple[Player, ...] = ()
     quality: Quality = Quality()
+
+    def __post_init__(self) -> None:
+        if not is_name(self.match_id):
+            raise ValueError("the id of the match cannot be the name of a folder")
+        if not is_text(self.home) or not is_text(self.away):
+            raise ValueError("the name of a team is too long, or has control characters")
+        if len(self.players) > PLAYERS_MAX:
+            raise ValueError(f"at most {PLAYERS_MAX} players, not {len(self.players)}")
+        quality = self.quality
+        bodies = len(self.players) * max(1, len(quality.limbs))
+        total_hz = quality.ball_hz + bodies * quality.body_hz
+        if not (quality.ball_hz > 0 and quality.body_hz > 0 and total_hz <= RATE_MAX_HZ):
+            raise ValueError(f"rates must be above 0, and all together at most {RATE_MAX_HZ} positions/s")
 
 
 def team_of(object_id: str, sheet: MatchSheet) -> Team:

@@ -7,7 +7,7 @@ the source's own zero.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 import msgspec
 
@@ -49,7 +49,7 @@ class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
     packets: tuple[Packet, ...]
 
 
-@cache
+@lru_cache(maxsize=4096)
 def raw_kind(transmitter: str) -> str:
     """Return the raw kind of a transmitter, by its name alone.
 

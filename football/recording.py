@@ -132,4 +132,4 @@ def rate_hz(tracks: list[Track]) -> float:
     """Return the nominal rate of the longest of some tracks; 25 if it is unknown."""
     steps: Ints = max((np.diff(t.ts_us[t.line]) for t in tracks), key=len, default=np.empty(0, np.int64))
     median_us = float(np.median(steps)) if len(steps) else math.nan
-    return round(1e6 / median_us, 3) if median_us > 0 else 25.0
+    return max(round(1e6 / median_us, 3), 0.001) if median_us > 0 else 25.0

@@ -16,6 +16,7 @@ from operator import lt
 
 from football.match_sheet import MatchSheet
 from football.packets import Block, Packet, RejectedRecord, raw_kind
+from football.untrusted import ID_CHARACTERS_MAX, NUMBER_MAX, is_text
 from replay import wire
 
 #: How far outside the pitch a position may lie, in metres: stands, benches and a ball kicked away are within.
@@ -26,9 +27,6 @@ HEIGHT_M = (-5.0, 60.0)
 
 #: An arrival time may precede an event time by this much. Captures are exact, so nothing is allowed.
 CLOCK_TOLERANCE_US = 0
-
-#: Event times and numbers of packets are whole numbers below this; what is stored and computed of them fits 64 bits.
-NUMBER_MAX = 2**53
 
 #: A packet whose positions lie further from its first one, in metres, is looked at one by one.
 REACH_M = 4.0
@@ -106,6 +104,8 @@ class BlockValidator:
         )
 
     def _is_known(self, transmitter: str) -> bool:
+        if not is_text(transmitter, ID_CHARACTERS_MAX):
+            return False
         if not self._players:
             return bool(transmitter)
         if raw_kind(transmitter) in ("raw.ball", "raw.referee"):
@@ -116,6 +116,8 @@ class BlockValidator:
         """Return the reason to reject the packet as a whole, or empty."""
         if not packet.transmitter:
             return "no transmitter"
+        if not is_text(packet.transmitter, ID_CHARACTERS_MAX):
+            return "name of a transmitter that is too long, or has control characters"
         if not self._is_known(packet.transmitter):
             return "unknown transmitter: not on the match sheet"
         if packet.sequence < 0:
@@ -132,7 +134,7 @@ class BlockValidator:
 
     def _clean(self, packet: Packet, arrival_us: int, where: str, out: list[RejectedRecord]) -> Packet | None:
         """Return the packet without its bad positions, or None; append the rejected ones to ``out``."""
-        name, sequence = packet.transmitter, packet.sequence
+        name, sequence = packet.transmitter[:ID_CHARACTERS_MAX], packet.sequence
         if reason := self._whole(packet):
             first_us = packet.ts_us[0] if packet.ts_us else None
             out.append(RejectedRecord(where, name, sequence, first_us, reason, _short(packet)))
@@ -170,10 +172,6 @@ class BlockValidator:
             else:
                 newest_us = ts
                 yield ""
-
-
-#: Names of transmitters, and of officials, that a match may have: paper 000 has 144, and tags are replaced.
-SOURCES_MAX = 1_000
 
 
 @lru_cache(maxsize=64)

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 import numpy as np
@@ -35,6 +35,7 @@ from football.errors import CaptureError
 from football.match_sheet import MatchSheet
 from football.packet_table import MISSING, Ints, Packets, block_times, concat, from_blocks
 from football.packets import Block, RejectedRecord
+from football.untrusted import LISTING_BYTES_MAX, Count, UntrustedError, Whole, decode_json, read_json
 from replay import wire
 from replay.segments import read_segment, write_segment
 
@@ -42,7 +43,7 @@ from replay.segments import read_segment, write_segment
 VERSION = "2"
 
 #: Arrival time in a segment: what a writer holds, and what the first look into a time costs.
-SEGMENT_US = 5_000_000
+SEGMENT_US, HOUR_US = 5_000_000, 3_600_000_000
 
 HEAD, END, LOCK = "head.json", "end.json", "writer.lock"
 
@@ -69,9 +70,9 @@ class Head(msgspec.Struct, frozen=True):
     fingerprint: str
     channel: str
     seed: int
-    slot_us: int
-    segment_us: int
-    begin_us: int
+    slot_us: Count
+    segment_us: Annotated[int, msgspec.Meta(gt=0, le=HOUR_US)]
+    begin_us: Whole
     notes: dict[str, str]
 
 
@@ -85,12 +86,12 @@ class End(msgspec.Struct, frozen=True):
         late_most_us: greatest time from a position's measurement to its block's date; None if it was not measured.
     """
 
-    end_us: int
-    blocks: int
-    packets: int
-    positions: int
+    end_us: Whole
+    blocks: Count
+    packets: Count
+    positions: Count
     notes: dict[str, str]
-    late_most_us: int | None = None
+    late_most_us: Whole | None = None
 
 
 Document = TypeVar("Told", Head, End)
@@ -337,7 +338,11 @@ class Capture:
     @property
     def rejected(self) -> tuple[RejectedRecord, ...]:
         """Records of the source that fit into no packet: they belong to the match's quarantine."""
-        return msgspec.json.decode(self.notes.get("rejected", "[]"), type=tuple[RejectedRecord, ...])
+        listed = self.notes.get("rejected", "[]")
+        try:
+            return decode_json(listed, tuple[RejectedRecord, ...], LISTING_BYTES_MAX)
+        except UntrustedError as error:
+            raise CaptureError(f"{self.path}: its rejected records cannot be read: {error}") from error
 
     def _finished(self) -> End:
         if (end := self.end) is None:
@@ -469,6 +474,6 @@ def _write(path: Path, record: Head | End) -> None:
 
 def _read(path: Path, kind: type[Document]) -> Document:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        return read_json(path, kind, LISTING_BYTES_MAX)
+    except (OSError, UntrustedError) as error:
         raise CaptureError(f"{path}: not a readable capture: {error}") from error

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,8 +36,9 @@ import pyarrow.parquet as pq
 from football.errors import UserError
 from football.match_sheet import MatchSheet
 from football.packets import RejectedRecord
-from football.payloads import Frame
+from football.payloads import Frame, Scalar
 from football.tables import CAMERA, POSITIONS, QUARANTINE, UPDATES
+from football.untrusted import Count, Int64, UntrustedError, decode_json, file_inside, read_json, read_parquet
 from football.update_stream import EventRecord, UpdateRecord
 from replay.block_validation import bounded
 
@@ -84,16 +85,16 @@ class CommitMeta(msgspec.Struct, frozen=True):
         ended: True if the match is over.
     """
 
-    frontier_us: int = -(2**62)
-    end_offset: int = 0
-    epoch: int = 0
+    frontier_us: Int64 = -(2**62)
+    end_offset: Int64 = 0
+    epoch: Count = 0
     ended: bool = False
 
 
 class Commit(msgspec.Struct, frozen=True):
     """A manifest: a window by its number, its series (empty for the engine's), its files by table, and its metadata."""
 
-    batch: int
+    batch: Count
     series: str
     parts: Mapping[str, str]
     meta: CommitMeta
@@ -271,8 +272,8 @@ def read_run(path: Path | str) -> dict[str, object]:
     """
     file = Path(path) / _RUN
     try:
-        run = msgspec.json.decode(file.read_bytes(), type=dict[str, object])
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        run = read_json(file_inside(file.parent, file.name), dict[str, object])
+    except (OSError, UntrustedError) as error:
         raise StoreError(f"{path}: not a match store: {file.name}: {error}") from error
     if run.get("store") != VERSION:
         raise StoreError(f"{path}: not a match store of version {VERSION} (version found: {run.get('store')})")
@@ -286,7 +287,7 @@ def read_sheet_of(path: Path | str) -> MatchSheet:
         StoreError: not a match store, or the sheet is damaged.
     """
     read_run(path)
-    return _read_json(Path(path) / "sheet.json", MatchSheet)
+    return _read_json(Path(path), "sheet.json", MatchSheet)
 
 
 def read_commits(path: Path | str) -> list[Commit]:
@@ -296,20 +297,20 @@ def read_commits(path: Path | str) -> list[Commit]:
         StoreError: not a match store, or a manifest is damaged.
     """
     read_run(path)
-    commits = [_read_json(file, Commit) for file in (Path(path) / "commits").glob("*.json")]
+    commits = [_read_commit(Path(path), file.name) for file in (Path(path) / "commits").glob("*.json")]
     return sorted(commits, key=lambda commit: (commit.series, commit.batch))
 
 
-def read_table(path: Path | str, name: str) -> pa.Table:
-    """Read all committed rows of a table, by series and window.
+def read_table(path: Path | str, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read all committed rows of a table, or some columns of them, by series and batch.
 
     Raises:
         StoreError: not a match store, no such table, or a part is missing or damaged; the file is named.
     """
     if name not in SCHEMAS:
         raise StoreError(f"{path}: no table {name!r} in a match store; there are {', '.join(SCHEMAS)}")
-    parts = [_rows(Path(path), commit, name) for commit in read_commits(path) if name in commit.parts]
-    return pa.concat_tables(parts) if parts else SCHEMAS[name].empty_table()
+    parts = [_rows(Path(path), commit, name, columns) for commit in read_commits(path) if name in commit.parts]
+    return pa.concat_tables(parts) if parts else SCHEMAS[name].empty_table().select(columns or SCHEMAS[name].names)
 
 
 def read_window(path: Path | str, name: str, window: int) -> pa.Table | None:
@@ -319,21 +320,32 @@ def read_window(path: Path | str, name: str, window: int) -> pa.Table | None:
         StoreError: its manifest or part is damaged; the file is named.
     """
     file = Path(path) / "commits" / f"{window:08d}.json"
-    return _rows(Path(path), _read_json(file, Commit), name) if file.exists() else None
+    return _rows(Path(path), _read_commit(Path(path), file.name), name) if file.exists() else None
 
 
-def _rows(path: Path, commit: Commit, name: str) -> pa.Table:
-    if name not in commit.parts:
-        return SCHEMAS[name].empty_table()
-    file = path / commit.parts[name]
+def part_file(path: Path | str, commit: Commit, name: str) -> Path:
+    """Return the file of a table's part that a manifest names.
+
+    Raises:
+        StoreError: it is a link that leads out of the store.
+    """
     try:
-        part = pq.ParquetFile(file).read()
-        part.validate(full=True)
-        rows = part.select(SCHEMAS[name].names).cast(SCHEMAS[name])
-        if missing := [column for column in _ALWAYS_THERE.get(name, ()) if rows[column].null_count]:
+        return file_inside(Path(path), commit.parts[name])
+    except UntrustedError as error:
+        raise StoreError(f"{path}: {error}") from error
+
+
+def _rows(path: Path, commit: Commit, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+    schema = SCHEMAS[name] if columns is None else pa.schema([SCHEMAS[name].field(column) for column in columns])
+    if name not in commit.parts:
+        return schema.empty_table()
+    file, always_there = part_file(path, commit, name), _ALWAYS_THERE.get(name, ())
+    try:
+        rows = read_parquet(file, schema.names).select(schema.names).cast(schema)
+        if missing := [column for column in schema.names if column in always_there and rows[column].null_count]:
             raise StoreError(f"{file}: damaged part of window {commit.batch}: no value in {', '.join(missing)}")
         return rows
-    except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException) as error:
+    except (OSError, KeyError, UntrustedError, pa.ArrowException) as error:
         raise StoreError(f"{file}: damaged part of window {commit.batch}: {error}") from error
 
 
@@ -357,7 +369,7 @@ def committed_updates(path: Path | str, *, begin_seq: int = 0) -> Iterator[tuple
 
 def _update(row: dict[str, Any]) -> UpdateRecord:
     fields = {name: row[name] for name in EventRecord.__struct_fields__}
-    fields["causes"], fields["detail"] = tuple(row["causes"]), msgspec.json.decode(row["detail"])
+    fields["causes"], fields["detail"] = tuple(row["causes"]), decode_json(row["detail"], dict[str, Scalar])
     return UpdateRecord(row["seq"], row["diff"], row["emitted_us"], EventRecord(**fields))
 
 
@@ -373,11 +385,22 @@ def _json(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=1)
 
 
-def _read_json(file: Path, kind: type[T]) -> T:
+def _read_json(path: Path, name: str, kind: type[T]) -> T:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=kind)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise StoreError(f"{file}: damaged: {error}") from error
+        return read_json(file_inside(path, name), kind)
+    except (OSError, UntrustedError) as error:
+        raise StoreError(f"{path / name}: damaged: {error}") from error
+
+
+def _read_commit(path: Path, name: str) -> Commit:
+    """Read a manifest. Its names are those that its batch has; any other could lead out of the store."""
+    commit = _read_json(path, f"commits/{name}", Commit)
+    series, batch = commit.series, commit.batch
+    stem = f"{_prefix(series)}{batch:08d}" if batch >= 0 and _SERIES.fullmatch(series) else ""
+    parts = {table: _part(table, series, batch) for table in commit.parts if table in SCHEMAS}
+    if name != f"{stem}.json" or parts != commit.parts:
+        raise StoreError(f"{path / 'commits' / name}: damaged: it names another window, or other parts than its own")
+    return commit
 
 
 def _write_part(file: Path, table: pa.Table) -> None:

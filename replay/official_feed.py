@@ -24,6 +24,7 @@ from pathlib import Path
 
 import msgspec
 
+from football.untrusted import LISTING_BYTES_MAX, UntrustedError, decode_json, read_bytes
 from middleware.events import BEGINNING_US, END_US
 from replay.formats.officials import FILE, OfficialError, OfficialLine, check, encode, parse
 from replay.match_store import read_sheet_of
@@ -42,9 +43,6 @@ class Entry(msgspec.Struct, frozen=True):
 
     arrival_us: int
     line: OfficialLine | None = None
-
-
-_entries = msgspec.json.Decoder(Entry)
 
 
 class OfficialFeed:
@@ -242,9 +240,9 @@ def _read(journal: Path) -> list[Entry]:
     """Read the entries of a journal, without an unfinished last one: it was never used."""
     entries: list[Entry] = []
     if journal.is_file():
-        for raw in journal.read_bytes().splitlines():
-            with suppress(msgspec.DecodeError, UnicodeDecodeError):
-                entries.append(_entries.decode(raw))
+        for raw in read_bytes(journal, LISTING_BYTES_MAX).splitlines():
+            with suppress(UntrustedError):
+                entries.append(decode_json(raw, Entry))
     return entries
 
 

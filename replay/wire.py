@@ -27,6 +27,7 @@ from itertools import accumulate, pairwise
 import msgspec
 
 from football.packets import Block, Packet
+from football.untrusted import UntrustedError, msgpack_decoder
 
 #: First byte of a payload.
 VERSION, COMPACT = 1, 2
@@ -37,6 +38,9 @@ ARRIVAL_MAX_US = 2**53
 
 #: Positions of a packet that are taken from the wire: an RTLS has ten, and differences could blow up without end.
 POSITIONS_MAX = 100_000
+
+#: Bytes of a payload; a record of a topic is smaller still.
+PAYLOAD_BYTES_MAX = 16 << 20
 
 #: MessagePack: an array of two, and the sizes of integers by their first byte.
 _PAIR = 0x92
@@ -64,8 +68,7 @@ class _CompactBlock(msgspec.Struct, frozen=True, array_like=True, gc=False, forb
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Block)
-_compact_decoder = msgspec.msgpack.Decoder(_CompactBlock)
+_decode, _decode_compact = (msgpack_decoder(kind, PAYLOAD_BYTES_MAX) for kind in (Block, _CompactBlock))
 
 
 class WireError(ValueError):
@@ -115,9 +118,9 @@ def decode(payload: bytes) -> Block:
     try:
         body = memoryview(payload)[1:]
         if payload[0] == VERSION:
-            return _decoder.decode(body)
-        compact = _compact_decoder.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return _decode(body)
+        compact = _decode_compact(body)
+    except UntrustedError as error:
         raise WireError(f"not a block: {error}") from error
     return Block(compact.arrival_us, tuple([_expanded(packet) for packet in compact.packets]))
 
@@ -172,12 +175,14 @@ def _compacted(packet: Packet) -> _CompactPacket | None:
 
 def _expanded(compact: _CompactPacket) -> Packet:
     if max(len(compact.ts_us), len(compact.x_mm), len(compact.y_mm), len(compact.z_mm)) > POSITIONS_MAX:
-        raise WireError(f"not a block: a packet of {compact.transmitter!r} has more than {POSITIONS_MAX} positions")
+        raise WireError(
+            f"not a block: a packet of {compact.transmitter[:40]!r} has more than {POSITIONS_MAX} positions"
+        )
     ts_us: tuple[int, ...] = ()
     if compact.ts_us:
         ts_us = tuple(accumulate([compact.ts_us[0], *accumulate(compact.ts_us[1:])]))
         if min(ts_us) < -(2**63) or max(ts_us) >= 2**63:
-            raise WireError(f"not a block: a packet of {compact.transmitter!r} has times beyond 64 bits")
+            raise WireError(f"not a block: a packet of {compact.transmitter[:40]!r} has times beyond 64 bits")
     x, y, z = (tuple([mm / 1000.0 for mm in accumulate(row)]) for row in (compact.x_mm, compact.y_mm, compact.z_mm))
     return Packet(compact.transmitter, compact.sequence, ts_us, x, y, z, compact.percent / 100.0)
 

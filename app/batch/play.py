@@ -34,6 +34,7 @@ from app.sources.captures import is_capture
 from app.sources.interface import Recording
 from app.sources.registry import source_of_store
 from detectors.catalogue import OPT_IN
+from football.untrusted import LISTING_BYTES_MAX, read_json
 from football.update_stream import UpdateMessage
 from replay.capture import Capture
 from replay.event_list import consolidated_events
@@ -110,7 +111,7 @@ def play(name: str, recorded: RecordedMatch, batch: BatchOptions) -> Result:
 def finished(name: str, recorded: RecordedMatch, out: Path) -> Result | None:
     """The result of an earlier call; None if there is none, or its input was less or another than now."""
     try:
-        result = msgspec.json.decode((out / name / REPORT).read_bytes(), type=Result)
+        result = read_json(out / name / REPORT, Result, LISTING_BYTES_MAX)
         same = result.source == recorded.source and result.input == _input(recorded)
     except (OSError, ValueError):
         return None

@@ -30,6 +30,7 @@ from app.pipeline.folder import locked
 from app.pipeline.seal import code_fingerprint
 from app.sources.captures import is_capture
 from app.spark.session import start_session, stop_session
+from football.untrusted import LISTING_BYTES_MAX, UntrustedError, read_json, read_parquet
 from replay.capture import Capture
 
 #: File in the folder of the results: their options, and the folder of each source.
@@ -157,10 +158,10 @@ def _begin(out: Path, recorded: Sequence[RecordedMatch], options: BatchOptions, 
 
 def _read(out: Path) -> Batch | None:
     try:
-        return msgspec.json.decode((out / BATCH).read_bytes(), type=Batch)
+        return read_json(out / BATCH, Batch, LISTING_BYTES_MAX)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, UntrustedError) as error:
         raise BatchError(f"{out / BATCH}: cannot be read: {error}; choose another --out") from error
 
 
@@ -221,7 +222,7 @@ def _report_progress(watch: Watch | None, rest: Sequence[str], out: Path, done: 
 
 def _write_changes(out: Path, results: Sequence[Result]) -> None:
     """Write all changes of all matches into one file."""
-    parts = [pq.read_table(out / r.name / CHANGES_FILE) for r in results if r.kinds is not None]
+    parts = [read_parquet(out / r.name / CHANGES_FILE) for r in results if r.kinds is not None]
     draft = out / f".{CHANGES_FILE}.{os.getpid()}"
     pq.write_table(pa.concat_tables(parts) if parts else CHANGES.empty_table(), draft, compression="zstd")
     draft.replace(out / CHANGES_FILE)

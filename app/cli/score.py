@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 import typer
 
 from app.cli.options import Folder, Given
 from app.cli.output import print_json
 from football.match_sheet import MatchSheet
+from football.payloads import Scalar
+from football.untrusted import decode_json
 from football.update_stream import EventRecord
 from replay.event_list import consolidated_events
-from replay.match_store import StoreError, read_commits, read_sheet_of
+from replay.match_store import StoreError, read_sheet_of, read_table
 from replay.scoring.figures import KindScore, Score
 from replay.scoring.figures import score as score_events
 from replay.scoring.frames import FrameScore
@@ -67,7 +68,7 @@ def event_records(events: pa.Table) -> Iterator[EventRecord]:
     names = [name for name in EventRecord.__struct_fields__ if name != "detail"]
     for batch in events.select([*names, "detail"]).to_batches(max_chunksize=10_000):
         for row in batch.to_pylist():
-            detail = msgspec.json.decode(row.pop("detail"))
+            detail = decode_json(row.pop("detail"), dict[str, Scalar])
             row["causes"] = tuple(row["causes"])
             yield EventRecord(**row, detail=detail)
 
@@ -131,23 +132,8 @@ def span_us(folder: Path) -> tuple[int, int]:
     Raises:
         StoreError: it holds none.
     """
-    parts = [commit.parts["positions"] for commit in read_commits(folder) if "positions" in commit.parts]
-    times: list[int] = []
-    for part in parts:
-        for group in _row_groups(folder / part):
-            times += group
-    if not times:
+    times = read_table(folder, "positions", ("ts_us",))["ts_us"]
+    if not len(times):
         raise StoreError(f"{folder}: holds no positions: nothing was played")
-    return min(times), max(times)
-
-
-def _row_groups(file: Path) -> Iterator[tuple[int, int]]:
-    """Least and greatest ``ts_us`` of each row group."""
-    try:
-        parquet = pq.ParquetFile(file)
-        column = parquet.schema_arrow.get_field_index("ts_us")
-        for number in range(parquet.metadata.num_row_groups):
-            statistics = parquet.metadata.row_group(number).column(column).statistics
-            yield statistics.min, statistics.max
-    except (OSError, pa.ArrowException) as error:
-        raise StoreError(f"{file}: damaged: {error}") from error
+    bounds = pc.min_max(times).as_py()
+    return bounds["min"], bounds["max"]

@@ -31,6 +31,7 @@ from app.sources.registry import source_of_store
 from detectors.parameters import Parameters
 from football.errors import CaptureError, UserError
 from football.payloads import Scalar
+from football.untrusted import decode_json
 from football.update_stream import EventRecord
 from middleware.provenance import Conclusion, ConclusionLog
 from replay.capture import Capture
@@ -247,7 +248,7 @@ def _within(ts_us: int, windows: Sequence[tuple[int, int]]) -> bool:
 
 def _record(row: Mapping[str, Any]) -> EventRecord:
     fields = {name: row[name] for name in EventRecord.__struct_fields__}
-    detail: dict[str, Scalar] = msgspec.json.decode(row["detail"])
+    detail = decode_json(row["detail"], dict[str, Scalar])
     return EventRecord(**{**fields, "causes": tuple(row["causes"]), "detail": detail})
 
 

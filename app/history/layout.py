@@ -15,7 +15,7 @@ import pyarrow as pa
 from app.batch.inputs import BatchError, RecordedMatch, find_recorded, name_matches
 from app.batch.play import CHANGES_FILE
 from football.errors import UserError
-from replay.match_store import Commit, read_commits, read_sheet_of
+from replay.match_store import Commit, part_file, read_commits, read_sheet_of
 
 MATCHES = pa.schema(
     [
@@ -117,6 +117,6 @@ def _players(name: str, store: RecordedMatch) -> list[dict[str, object]]:
 
 
 def _files(store: Path, commits: Sequence[Commit]) -> list[tuple[str, Path]]:
-    listed = [(table, store / part) for commit in commits for table, part in commit.parts.items() if table in PARTS]
+    listed = [(name, part_file(store, commit, name)) for commit in commits for name in commit.parts if name in PARTS]
     changes = store / CHANGES_FILE
     return [*listed, ("changes", changes)] if changes.is_file() else listed

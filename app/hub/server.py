@@ -27,6 +27,7 @@ from app.hub.client import MAX_FRAME_BYTES, HubAddress, HubConnectionError, fram
 from app.hub.feed import MatchFeed
 from football.errors import UserError
 from football.match_sheet import MatchSheet
+from football.untrusted import msgpack_decoder
 from football.update_stream import UpdateMessage, UpdateRecord
 from replay.match_store import CommitMeta
 
@@ -64,7 +65,7 @@ class Hub:
 
     def __init__(self, sheets: Iterable[MatchSheet], port: int = 0) -> None:
         self._feeds = {sheet.match_id: MatchFeed(sheet) for sheet in sheets}
-        self._decoder = msgspec.msgpack.Decoder(UpdateMessage)
+        self._decode = msgpack_decoder(UpdateMessage, MAX_FRAME_BYTES)
         self._waiting: list[socket.socket] = []
         self._stages: set[socket.socket] = set()
         self._frames = _ByteBudget(FRAMES_MAX_BYTES)
@@ -209,7 +210,7 @@ class Hub:
                 body = stream.read(size)
                 if len(body) < size:
                     return
-                self.apply(self._decoder.decode(body))
+                self.apply(self._decode(body))
 
 
 class _ByteBudget:

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -31,6 +30,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import msgspec
 
 from football.errors import UserError
+from football.untrusted import UntrustedError, read_toml
 
 SCHEME = "kafka"
 SETTINGS_VARIABLE = "TOUCHLINE_KAFKA_SETTINGS"
@@ -160,10 +160,10 @@ def connection(address: Address, environment: Mapping[str, str] = os.environ) ->
     if not name:
         return settings
     try:
-        given = tomllib.loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise KafkaError(f"{name}: cannot be read: {getattr(error, 'strerror', None) or 'not text'}") from None
-    except tomllib.TOMLDecodeError:
+        given = read_toml(Path(name))
+    except OSError as error:
+        raise KafkaError(f"{name}: cannot be read: {error.strerror or 'not text'}") from None
+    except UntrustedError:
         raise KafkaError(f"{name}: is not TOML") from None
     known = ALLOWED.union(*({f"{secret}_file", f"{secret}_env"} for secret in SECRETS))
     if unknown := set(given) - known:

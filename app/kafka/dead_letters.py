@@ -19,6 +19,7 @@ import msgspec
 
 from app.base.files import write_atomically
 from football.packets import RejectedRecord
+from football.untrusted import RECORD_BYTES_MAX, UntrustedError, decode_json, read_json
 from replay.match_store import read_window
 
 #: File in the folder of a match.
@@ -55,22 +56,19 @@ class DeadLetterMark(msgspec.Struct, frozen=True):
     number: int
 
 
-_decoder = msgspec.json.Decoder(DeadLetter)
-
-
 def decode_dead_letter(value: bytes | None) -> DeadLetter | None:
     """Decode a dead letter from a record's value; None if it is none."""
     try:
-        return _decoder.decode(value or b"")
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return decode_json(value or b"", DeadLetter, RECORD_BYTES_MAX)
+    except UntrustedError:
         return None
 
 
 def read_mark(folder: Path) -> DeadLetterMark | None:
     """The mark up to which the topic is certain to hold what a match store does; None if there is none."""
     try:
-        return msgspec.json.decode((folder / DEAD_LETTER_MARK).read_bytes(), type=DeadLetterMark)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return read_json(folder / DEAD_LETTER_MARK, DeadLetterMark)
+    except (OSError, UntrustedError):
         return None
 
 

@@ -57,6 +57,7 @@ from app.kafka.dead_letters import (
 )
 from app.kafka.records import headers
 from app.kafka.updates import Begin, StandingUpdates, TopicUpdate, WriterFence, topic_updates
+from football.untrusted import UntrustedError, read_json
 from football.update_stream import UpdateMessage, UpdateRecord
 from replay.match_store import StoreError, committed_updates
 
@@ -357,8 +358,8 @@ class Relay:
 
     def _mark(self) -> Mark | None:
         try:
-            return msgspec.json.decode(self._mark_path.read_bytes(), type=Mark)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return read_json(self._mark_path, Mark)
+        except (OSError, UntrustedError):
             return None
 
     def _send_update(self, sender: KafkaProducer, record: TopicUpdate) -> None:

@@ -30,6 +30,7 @@ from contextlib import suppress
 import msgspec
 
 from football.errors import UserError
+from football.untrusted import RECORD_BYTES_MAX, UntrustedError, decode_json
 from football.update_stream import EventRecord, UpdateRecord
 
 VERSION = 1
@@ -61,19 +62,16 @@ class GapError(UserError):
     """Updates are missing among those read: the topic has deleted them, or another program writes to it."""
 
 
-_update_decoder, _begin_decoder = msgspec.json.Decoder(TopicUpdate), msgspec.json.Decoder(Begin)
-
-
 def decode(value: bytes | None) -> TopicUpdate:
     """Decode an update from a record's value.
 
     Raises:
-        ValueError: it is none.
+        UntrustedError: it is none.
     """
     try:
-        return _update_decoder.decode(value or b"")
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"not an update: {error}") from error
+        return decode_json(value or b"", TopicUpdate, RECORD_BYTES_MAX)
+    except UntrustedError as error:
+        raise UntrustedError(f"not an update: {error}") from error
 
 
 class WriterFence:
@@ -94,8 +92,8 @@ class WriterFence:
         """True if a record counts. A ``begin`` record never does, but may make its session the current one."""
         if kind != BEGIN:
             return session == self.session
-        with suppress(msgspec.DecodeError, UnicodeDecodeError):  # an unreadable record changes nothing
-            begin = _begin_decoder.decode(value or b"")
+        with suppress(UntrustedError):  # an unreadable record changes nothing
+            begin = decode_json(value or b"", Begin, RECORD_BYTES_MAX)
             if begin.after == self.session:
                 self.session = begin.session
         return False

@@ -36,6 +36,7 @@ from football.match_sheet import MatchSheet
 from football.officials import Official
 from football.packets import RAW_KINDS, UNPACED_KINDS, Packet, RejectedRecord
 from football.payloads import BodyState, Frame, ball_of, frame_of, payload_as
+from football.untrusted import SOURCES_MAX
 from football.update_stream import BallView, BodyView, Health, UpdateMessage, UpdateRecord, View
 from middleware.engine import Engine, MakeUnit
 from middleware.events import Arrival, Event, Update
@@ -48,7 +49,7 @@ from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
 from middleware.ordering.unit import OrderingUnit
 from middleware.push_result import PushResult
 from middleware.sources.progress import ProgressSettings
-from replay.block_validation import SOURCES_MAX, validator_of
+from replay.block_validation import validator_of
 from replay.formats.officials import OfficialError, OfficialLine, decode, is_official, read, rejected
 from replay.match_store import positions_table, updates_table
 

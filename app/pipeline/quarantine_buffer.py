@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from football.officials import Official
 from football.packets import Packet, RejectedRecord
+from football.untrusted import REJECTED_MAX, SOURCES_MAX
 from middleware.events import Loss
-from replay.block_validation import SOURCES_MAX
 from replay.match_store import quarantine_table
 
 #: Limit of the rows in a commit; a match at the full rate with a wrong clock reaches it in half a second.
-MAX_ROWS = 20_000
+MAX_ROWS = REJECTED_MAX
 
 #: Limit of the reasons that are counted separately.
 MAX_REASONS = 100

@@ -29,6 +29,7 @@ from urllib.parse import quote
 import msgspec
 
 from app.pipeline.seal import Maker, StateError, broken_seal, key_id, sealed, unsealed
+from football.untrusted import UntrustedError, decode_json, is_name
 
 #: Version of the layout of a state's file.
 VERSION = 2
@@ -59,6 +60,8 @@ class StateStore:
     """States and epochs of one match, in a folder of its own below ``folder``."""
 
     def __init__(self, folder: Path, match: str) -> None:
+        if not is_name(match):
+            raise StateError(f"{match[:40]!r} cannot be the name of a folder of states")
         self.match = match
         self._states = Path(folder) / quote(match, safe="")
         self._epochs = self._states / "epochs"
@@ -134,8 +137,8 @@ class StateStore:
                 f"{path}: damaged, or from before states were sealed: it does not begin like a state"
             )
         try:
-            head = msgspec.json.decode(sealed_head, type=Head)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+            head = decode_json(sealed_head, Head)
+        except UntrustedError:
             raise DamagedStateError(f"{path}: damaged: its head cannot be read") from None
         if head.version != VERSION:
             raise OtherStateError(f"{path}: is of version {head.version}, this program reads version {VERSION}")

@@ -10,13 +10,13 @@ Options that an entry lacks come from the command line.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from app.sources.names import base_name
 from football.errors import UserError
+from football.untrusted import UntrustedError, is_name, read_toml
 
 #: Options that a match of a list may have.
 OPTIONS = (
@@ -38,11 +38,11 @@ def read_list(path: Path) -> list[dict[str, Any]]:
         ListError: no such file, not TOML, or an option that no match has.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = read_toml(path)
     except FileNotFoundError:
         raise ListError(f"--matches {path}: no such file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ListError(f"--matches {path}: not TOML: {error}") from error
+    except (OSError, UntrustedError) as error:
+        raise ListError(f"--matches {path}: {error}") from error
     matches = content.pop("match", [])
     if content or not isinstance(matches, list) or not all(isinstance(one, dict) for one in matches):
         raise ListError(f"--matches {path}: holds [[match]] tables and nothing else")
@@ -62,6 +62,8 @@ def _checked(path: Path, number: int, one: Mapping[str, Any]) -> dict[str, Any]:
         raise ListError(f"--matches {path}: match {number}: no option {unknown[0]}; there are {', '.join(OPTIONS)}")
     if not isinstance(one.get("source"), str):
         raise ListError(f'--matches {path}: match {number}: needs a source = "..."')
+    if "name" in one and not (isinstance(one["name"], str) and is_name(one["name"])):
+        raise ListError(f"--matches {path}: match {number}: name = {str(one['name'])[:40]!r} is no name of a folder")
     folder = path.resolve().parent
     paths = {name: str(folder / str(one[name])) for name in _PATHS if name in one}
     return {**one, **paths, "source": _from(folder, one["source"])}

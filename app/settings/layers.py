@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any, Literal
 import msgspec
 
 from football.errors import UserError
+from football.untrusted import UntrustedError, read_toml
 
 FILE = "touchline.toml"
 PREFIX = "TOUCHLINE_"
@@ -89,13 +89,13 @@ def file_layer(path: Path, named: str, names: Collection[str]) -> Layer:
         LayerError: it cannot be read, is no TOML, or has an unknown key.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = read_toml(path)
     except FileNotFoundError:
         raise LayerError(f"{named}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise LayerError(f"{named}: cannot be read: {getattr(error, 'strerror', None) or 'not text'}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise LayerError(f"{named}: is not TOML: {error}") from None
+    except OSError as error:
+        raise LayerError(f"{named}: cannot be read: {error.strerror or error}") from None
+    except UntrustedError as error:
+        raise LayerError(f"{named}: is {error}") from None
     for key, value in values.items():
         if key not in names:
             raise LayerError(f"{named}: there is no setting {key!r}{_suggestion(key, names)}")

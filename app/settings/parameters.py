@@ -8,7 +8,6 @@ What is not in it keeps its default. ``touchline detectors --toml`` writes a who
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -20,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from detectors.parameters import Parameter, Parameters, all_parameters, out_of_order, unit_of
 from football.errors import UserError
+from football.untrusted import UntrustedError, read_toml
 
 
 class ParametersError(UserError, ValueError):
@@ -33,11 +33,11 @@ def load_parameters(path: Path) -> Parameters:
         ParametersError: no such file, not TOML, an unknown parameter, or a value of the wrong type or out of range.
     """
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        given = read_toml(path)
     except FileNotFoundError:
         raise ParametersError(f"--parameters {path}: no such file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ParametersError(f"--parameters {path}: not TOML: {error}") from error
+    except (OSError, UntrustedError) as error:
+        raise ParametersError(f"--parameters {path}: {error}") from error
     return parameters_from(given, f"--parameters {path}")
 
 

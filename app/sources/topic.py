@@ -17,6 +17,7 @@ from app.kafka.address import is_kafka, parse, with_absolute_settings
 from app.kafka.topic_location import TopicLocation, TopicSpec
 from app.sources.captured import CAPTURE
 from app.sources.interface import Discovery, LagMonitor, OpenBatch, Recording, SourceRequest
+from football.untrusted import UntrustedError, read_json
 from replay.capture import Capture
 from replay.match_store import StoreError
 
@@ -120,8 +121,8 @@ class TopicSource:
     def load(self, source: str, folder: Path) -> TopicInput:
         """See :class:`app.sources.interface.Source`."""
         try:
-            location = msgspec.json.decode((folder / TOPIC).read_bytes(), type=TopicLocation)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            location = read_json(folder / TOPIC, TopicLocation)
+        except (OSError, UntrustedError) as error:
             raise StoreError(f"{folder / TOPIC}: cannot be read: {error}") from error
         return TopicInput(source, location, Capture.open(folder / CAPTURE))
 

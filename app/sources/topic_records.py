@@ -12,10 +12,14 @@ from app.kafka.address import Address
 from app.kafka.clients import consumer, poll_records, translate_kafka_errors
 from app.kafka.matches import belongs_to
 from app.sources.interface import TimedBlock
+from football.untrusted import NUMBER_MAX
 from replay import wire
 
 #: Limit of the time from one block's arrival to the next: longer than any outage of a gateway.
 LEAP_MAX_US = 3_600_000_000
+
+#: The writer of a record chooses its timestamp; in microseconds it must fit a row.
+_TIMESTAMP_MAX_MS = NUMBER_MAX // 1_000
 
 POLL_MS = 50
 
@@ -104,7 +108,8 @@ class RecordDecoder:
         payload = self._payload(record)
         if not payload:
             return None
-        return self._arrival_us or 0, record.timestamp * 1000 if record.timestamp > 0 else 0, payload
+        due_wall_us = record.timestamp * 1000 if 0 < record.timestamp < _TIMESTAMP_MAX_MS else 0
+        return self._arrival_us or 0, due_wall_us, payload
 
     def _payload(self, record: Any) -> bytes:
         try:

@@ -33,8 +33,9 @@ from football.recording import (
     rate_hz,
     track_order,
 )
+from football.untrusted import REJECTED_MAX, SOURCES_MAX
 from replay.formats.csv_rows import read_rows, write_rows
-from replay.formats.match_sheets import METADATA, read_sheet
+from replay.formats.match_sheets import METADATA, read_sheet, within_limits
 
 SENSORS, HALVES = "sensors.csv", "halves.csv"
 COLUMNS = ("sid", "ts", "x", "y", "z", "v_abs", "a_abs", "vx", "vy", "vz", "ax", "ay", "az")
@@ -110,14 +111,16 @@ def read_debs(path: Path, *, sheet_path: Path | None = None) -> Recording:
     chosen = sheet_path or (own_sheet if own_sheet.is_file() else None)
     sheet = read_sheet(chosen) if chosen else MatchSheet("debs2013", "A", "B", *FIELD_M)
     centre_mm = (sheet.width_m * 500.0, 0.0) if chosen else FIELD_CENTRE_MM
-    sheet = with_carriers(sheet, sensors)
+    with within_limits(path):
+        sheet = with_carriers(sheet, sensors)
     names = transmitters(sensors, sheet)
     columns, rejected = _rows_by_sensor(path, halves)
     tracks: list[Track] = []
     for sid, (ts_ps, x_mm, y_mm, z_mm) in columns.items():
         if sid not in names:
             reason = f"sensor {sid} is not in {SENSORS}"
-            rejected.append(RejectedRecord(path.name, str(sid), -1, None, reason, f"{len(ts_ps)} rows"))
+            if len(rejected) < REJECTED_MAX:
+                rejected.append(RejectedRecord(path.name, str(sid), -1, None, reason, f"{len(ts_ps)} rows"))
             continue
         ts_us = (ts_ps - halves[0].begin_ps + PS_IN_US // 2) // PS_IN_US
         x_m, y_m = (y_mm - centre_mm[1]) / 1e3, (centre_mm[0] - x_mm) / 1e3
@@ -125,7 +128,8 @@ def read_debs(path: Path, *, sheet_path: Path | None = None) -> Recording:
     if not any(raw_kind(track.transmitter) == "raw.ball" for track in tracks):
         raise TrackingError(f"{path}: no ball: no row of a ball's sensor lies within the halves")
     tracks.sort(key=lambda track: track_order(track.transmitter))
-    return Recording(_with_quality(sheet, tracks), tuple(tracks), tuple(rejected))
+    with within_limits(path):
+        return Recording(_with_quality(sheet, tracks), tuple(tracks), tuple(rejected))
 
 
 def debs_files(path: Path) -> list[Path]:
@@ -140,6 +144,8 @@ def read_sensors(path: Path) -> tuple[Sensor, ...]:
         TrackingError: it is missing, a column is, or a line is wrong.
     """
     sensors = read_rows(path, Sensor)
+    if len(sensors) > SOURCES_MAX:
+        raise TrackingError(f"{path}: {len(sensors)} sensors; at most {SOURCES_MAX}")
     for sensor in sensors:
         if sensor.kind not in ("ball", "player", "referee") or sensor.team not in _TEAMS:
             raise TrackingError(f"{path}: sensor {sensor.sid}: no such kind or team: {sensor.kind!r}, {sensor.team!r}")
@@ -261,7 +267,8 @@ def _rows_by_sensor(
 
     def refuse(row: pacsv.InvalidRow) -> str:
         reason = f"{row.actual_columns} columns instead of {row.expected_columns}"
-        rejected.append(RejectedRecord(f"{path.name} line {row.number}", "", -1, None, reason, row.text[:120]))
+        if len(rejected) < REJECTED_MAX:
+            rejected.append(RejectedRecord(f"{path.name} line {row.number}", "", -1, None, reason, row.text[:120]))
         return "skip"
 
     parts: dict[int, list[Floats]] = {}

@@ -20,7 +20,7 @@ import numpy as np
 from football.errors import TrackingError
 from football.match_sheet import MatchSheet, Player, Quality, Team
 from football.recording import Recording, Track, track_order
-from replay.formats.match_sheets import read_sheet
+from replay.formats.match_sheets import read_sheet, within_limits
 
 #: provider -> (kloppy module, its loader, names of the files it takes; the first is the positions).
 PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -68,11 +68,13 @@ def read_kloppy(
     if not tracks or tracks[-1].transmitter != "ball":
         raise TrackingError(f"{label}: no ball: no frame has a position of it")
     match_id = paths[0].stem
-    sheet = read_sheet(sheet_path, pitch) if sheet_path else _sheet(dataset.metadata, match_id, pitch)
+    with within_limits(label):
+        sheet = read_sheet(sheet_path, pitch) if sheet_path else _sheet(dataset.metadata, match_id, pitch)
     rate = float(dataset.metadata.frame_rate or 25.0)
     height = bool(np.any(tracks[-1].z_m != 0.0))
     quality = Quality(rate, rate, (), height, 0.1, "optical")
-    return Recording(msgspec.structs.replace(sheet, quality=quality), tracks)
+    with within_limits(label):
+        return Recording(msgspec.structs.replace(sheet, quality=quality), tracks)
 
 
 def _load(provider: str, paths: list[Path], label: str) -> Any:

@@ -9,13 +9,16 @@ Everything may be missing; what is there must be of its type. Unknown fields are
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from football.errors import TrackingError
-from football.match_sheet import MatchSheet, Player, Team, team_of
+from football.match_sheet import PLAYERS_MAX, SHIRT_MAX, MatchSheet, Player, team_of
+from football.untrusted import UntrustedError, read_json
 
 #: Name of the match sheet beside a source's file.
 METADATA = "metadata.json"
@@ -62,9 +65,14 @@ def read_sheet(path: Path, pitch: tuple[float, float] = (105.0, 68.0)) -> MatchS
         TrackingError: no such file, not JSON, or a field of the wrong type; the message names it.
     """
     try:
-        data = msgspec.json.decode(path.read_bytes(), type=_Metadata)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        return _sheet(read_json(path, _Metadata), path.parent.name or path.resolve().parent.name, pitch)
+    except (OSError, ValueError) as error:
         raise TrackingError(f"{path}: not a usable match sheet: {error}") from error
+
+
+def _sheet(data: _Metadata, folder: str, pitch: tuple[float, float]) -> MatchSheet:
+    if len(data.players) > PLAYERS_MAX:
+        raise UntrustedError(f"at most {PLAYERS_MAX} players, not {len(data.players)}")
     nobody = MatchSheet()
     players = tuple(
         Player(
@@ -76,20 +84,30 @@ def read_sheet(path: Path, pitch: tuple[float, float] = (105.0, 68.0)) -> MatchS
         )
         for p in data.players
     )
-    side: Team = data.period.attacks_positive_x or ""
     match_id = data.match.source_match_id
     return MatchSheet(
-        str(match_id) if match_id is not None else path.parent.name,
+        str(match_id) if match_id is not None else folder,
         data.teams.home,
         data.teams.away,
         data.pitch.length_m or pitch[0],
         data.pitch.width_m or pitch[1],
-        side,
+        data.period.attacks_positive_x or "",
         players,
     )
+
+
+@contextmanager
+def within_limits(where: object) -> Iterator[None]:
+    """Turn a limit of the match sheet that the content of a file exceeds into an error of that file."""
+    try:
+        yield
+    except TrackingError:
+        raise
+    except ValueError as error:
+        raise TrackingError(f"{where}: {error}") from error
 
 
 def shirt_in(object_id: str) -> int | None:
     """Shirt number at the end of an id such as ``home_7``, if there is one."""
     tail = object_id.rpartition("_")[2]
-    return int(tail) if tail.isdecimal() else None
+    return int(tail) if tail.isdecimal() and len(tail) <= len(str(SHIRT_MAX)) else None

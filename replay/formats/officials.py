@@ -24,6 +24,7 @@ from football.errors import UserError
 from football.match_sheet import MatchSheet
 from football.officials import DECISIONS, Official
 from football.packets import RejectedRecord
+from football.untrusted import UntrustedError, decode_json, msgpack_decoder
 from middleware.events import BEGINNING_US
 
 #: First byte of a payload that is such a line; those of ``replay.wire`` are small numbers.
@@ -74,8 +75,7 @@ class DecisionFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
 
 _payloads = msgspec.msgpack.Encoder()
-_lines = msgspec.msgpack.Decoder(OfficialLine)
-_fields = msgspec.json.Decoder(DecisionFields)
+_decode = msgpack_decoder(OfficialLine)
 
 
 def encode(line: OfficialLine) -> bytes:
@@ -95,8 +95,8 @@ def decode(payload: bytes) -> OfficialLine:
         OfficialError: it begins like one and is none.
     """
     try:
-        return _lines.decode(payload[1:])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return _decode(payload[1:])
+    except UntrustedError as error:
         raise OfficialError(f"not a line of officials: {error}") from error
 
 
@@ -130,11 +130,10 @@ def parse(text: str) -> DecisionFields:
     if len(text) > LINE_CHARACTERS_MAX:
         raise OfficialError(f"longer than {LINE_CHARACTERS_MAX} characters")
     try:
-        return _fields.decode(text)
-    except msgspec.ValidationError as error:
-        raise OfficialError(f"not a decision: {error}") from error
-    except msgspec.DecodeError as error:
-        raise OfficialError(f"not JSON: {error}") from error
+        return decode_json(text, DecisionFields)
+    except UntrustedError as error:
+        reason = str(error)
+        raise OfficialError(reason if reason.startswith("not JSON") else f"not a decision: {reason}") from error
 
 
 def check(fields: DecisionFields, sheet: MatchSheet) -> None:

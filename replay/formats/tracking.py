@@ -17,21 +17,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from football.errors import TrackingError
 from football.match_sheet import MatchSheet, Player, Quality, Team
 from football.packet_table import Floats
 from football.packets import RejectedRecord, raw_kind
-from football.recording import (
-    Recording,
-    Track,
-    rate_hz,
-    track_order,
-)
+from football.recording import Recording, Track, rate_hz, track_order
+from football.untrusted import ID_CHARACTERS_MAX, REJECTED_MAX, SOURCES_MAX, UntrustedError, is_text, read_parquet
 from replay.formats.debs import read_debs
 from replay.formats.kloppy_reader import read_kloppy
-from replay.formats.match_sheets import METADATA, read_sheet, shirt_in
+from replay.formats.match_sheets import METADATA, read_sheet, shirt_in, within_limits
 
 Codes = npt.NDArray[np.int64]
 
@@ -78,6 +73,8 @@ def read_long_parquet(
     """Read a long Parquet table; arguments and errors as in :func:`read_tracking`."""
     table = _table(path)
     objects, codes = _texts(table, "object_id", path)
+    if len(objects) > SOURCES_MAX:
+        raise TrackingError(f"{path}: {len(objects)} objects; at most {SOURCES_MAX}")
     times_us, x_m, y_m, z_m = _numbers(table, path)
     names = np.array([*objects, ""], dtype=object)[codes]
     usable, rejected = _usable(path.name, names, times_us, x_m, y_m, z_m)
@@ -90,22 +87,22 @@ def read_long_parquet(
         sheet = read_sheet(sheet_path, pitch)
     else:
         players = _players_from_rows(objects, codes, *_texts(table, "team", path))
-        sheet = MatchSheet(path.stem, length_m=pitch[0], width_m=pitch[1], players=players)
-    return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected))
+        with within_limits(path):
+            sheet = MatchSheet(path.stem, length_m=pitch[0], width_m=pitch[1], players=players)
+    with within_limits(path):
+        return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected))
 
 
 def _table(path: Path) -> pa.Table:
     try:
         if path.stat().st_size == 0:
             raise TrackingError(f"{path}: the file is empty")
-        table = pq.read_table(path)
-        table.validate(full=True)  # texts that are none
-        there = table.column_names
+        table = read_parquet(path, COLUMNS)
     except FileNotFoundError:
         raise TrackingError(f"{path}: no such file") from None
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-        raise TrackingError(f"{path}: truncated, or not Parquet: {error}") from error
-    missing = [name for name in COLUMNS if name not in there]
+    except (OSError, UntrustedError) as error:
+        raise TrackingError(f"{path}: {error}") from error
+    missing = [name for name in COLUMNS if name not in table.column_names]
     if missing:
         raise TrackingError(
             f"{path}: column {', '.join(missing)} is missing: a tracking table has {', '.join(COLUMNS)}"
@@ -134,7 +131,8 @@ def _numbers(table: pa.Table, path: Path) -> tuple[Floats, Floats, Floats, Float
         column = table[name]
         if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
             raise TrackingError(f"{path}: column {name} holds {column.type}, not numbers")
-        columns.append(np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64))
+        # Beyond 2^53 a whole number is rounded; no time and no position is that large.
+        columns.append(np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64))
     return columns[0] * 1000.0, columns[1], columns[2], columns[3]
 
 
@@ -143,13 +141,19 @@ def _usable(
 ) -> tuple[Codes, list[RejectedRecord]]:
     """Return indexes of the rows that fit into a packet, and the others as rejected records."""
     timed = np.abs(times_us) < _TIME_MAX_US
-    good = timed & (names != "")
+    unusable = {name for name in set(names) if not name or not is_text(name, ID_CHARACTERS_MAX)}
+    good = timed & np.array([name not in unusable for name in names], np.bool_)
+    bad = np.flatnonzero(~good)
     rejected: list[RejectedRecord] = []
-    for row in np.flatnonzero(~good).tolist():
+    for row in bad[:REJECTED_MAX].tolist():
         ts_us = round(times_us[row]) if timed[row] else None
-        reason = "no object id" if timed[row] else "no usable time"
+        name = str(names[row])
+        reason = "no usable time" if not timed[row] else "no usable object id" if name else "no object id"
         raw = repr((float(times_us[row]), float(x_m[row]), float(y_m[row]), float(z_m[row])))
-        rejected.append(RejectedRecord(f"{file} row {row}", str(names[row]), -1, ts_us, reason, raw))
+        rejected.append(RejectedRecord(f"{file} row {row}", name[:ID_CHARACTERS_MAX], -1, ts_us, reason, raw))
+    if len(bad) > REJECTED_MAX:
+        reason = f"{len(bad) - REJECTED_MAX} more cannot be used"
+        rejected.append(RejectedRecord(f"{file}: further rows", "", -1, None, reason, ""))
     return np.flatnonzero(good), rejected
 
 

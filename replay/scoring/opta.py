@@ -15,8 +15,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
+from football.untrusted import UntrustedError, read_parquet
 from replay.formats.csv_rows import read_rows
 from replay.scoring.truth import Flags, Mark, ScoreError, Truth
 
@@ -116,9 +117,9 @@ def _once(marks: Iterable[Mark]) -> Iterator[Mark]:
 def _flags(path: Path) -> Flags:
     names = ["t_ms", "object_id", "ball_status", "team_possession"]
     try:
-        table = pq.read_table(path, columns=names, filters=[("object_id", "=", "ball")])
-        table.validate(full=True)  # texts that are none
-    except (OSError, pa.ArrowException) as error:
+        table = read_parquet(path, names)
+        table = table.filter(pc.equal(table["object_id"], "ball")).select(names)
+    except (OSError, KeyError, UntrustedError, pa.ArrowException) as error:
         raise ScoreError(f"{path}: has no flags of the ball: {error}") from error
     ts_us = table["t_ms"].to_numpy().astype(np.int64) * 1000
     in_play = np.array(table["ball_status"].to_pylist(), dtype=object) == "alive"

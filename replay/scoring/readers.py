@@ -13,10 +13,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from football.match_sheet import MatchSheet
+from football.payloads import Scalar
 from football.truth_kinds import KINDS
+from football.untrusted import UntrustedError, decode_json, read_parquet
 from football.update_stream import EventRecord
 from replay.scoring.debs_annotation import FILES, Annotation, Clock, object_ids, read_annotation
 from replay.scoring.opta import read_opta
@@ -69,7 +70,7 @@ def simulator_truth(path: Path) -> Truth:
     table = _table(path, COLUMNS)
     try:
         records = [msgspec.convert(row, EventRecord) for row in _records(table)]
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+    except (msgspec.ValidationError, UntrustedError) as error:
         raise ScoreError(f"{path}: not a truth: {error}") from error
     marks = true_marks(records)
     known = frozenset(KINDS) if (path.parent / SIMULATION).is_file() else frozenset()
@@ -139,12 +140,10 @@ def _flags(path: Path) -> Flags:
 
 def _table(path: Path, columns: tuple[str, ...]) -> pa.Table:
     try:
-        table = pq.read_table(path)
-        table.validate(full=True)  # texts that are none
-        there = table.column_names
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        table = read_parquet(path, (*EventRecord.__struct_fields__, *columns))
+    except (OSError, UntrustedError) as error:
         raise ScoreError(f"{path}: not Parquet, or damaged: {error}") from error
-    missing = [name for name in columns if name not in there]
+    missing = [name for name in columns if name not in table.column_names]
     if missing:
         raise ScoreError(f"{path}: column {', '.join(missing)} is missing")
     return table
@@ -157,4 +156,4 @@ def _records(table: pa.Table) -> Iterator[dict[str, object]]:
     for batch in table.select(columns).to_batches(max_chunksize=10_000):
         for row in batch.to_pylist():
             detail = row["detail"]
-            yield {**silent, **row, "detail": msgspec.json.decode(detail) if detail else {}}
+            yield {**silent, **row, "detail": decode_json(detail, dict[str, Scalar]) if detail else {}}

@@ -16,7 +16,7 @@ from replay.block_validation import check_block
 from replay.formats.officials import OfficialLine, encode
 from tests.fuzz.cases import NUMBERS, both, hold, json_like, mangled
 
-PLAYERS = tuple(Player(f"{team}_{n}", team, n, starts=True) for team in ("home", "away") for n in (1, 2))
+PLAYERS = tuple(Player(f"{team}_{n}", team, shirt=n, starts=True) for team in ("home", "away") for n in (1, 2))
 SHEET = MatchSheet("final", players=PLAYERS, quality=Quality(25.0, 25.0, (), True, 0.05, "radio"))
 
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.kafka import records
 from app.kafka.address import parse
 from app.kafka.records import Blocks, End, RecordError, Sheet, headers, read
 from app.sources import topic_discovery
 from football.match_sheet import MatchSheet
+from football.untrusted import RECORD_BYTES_MAX
 
 
 def test_sheet_end_and_block_come_back():
@@ -34,7 +34,7 @@ def test_sheet_end_and_block_come_back():
         (b"\xff", headers("end"), "not a record of kind end"),
         (b"x", headers("song"), "unknown kind of record 'song'"),
         (b"x", [("version", b"9")], "record version b'9' cannot be read"),
-        (bytes(records.BYTES_MAX + 1), [], "at most"),
+        (bytes(RECORD_BYTES_MAX + 1), [], "at most"),
     ],
 )
 def test_what_is_wrong_with_a_record_is_said(value, head, message):
