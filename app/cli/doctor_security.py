@@ -12,6 +12,7 @@ from pathlib import Path
 
 from app.base.java import JavaNotFoundError, cache_folder, find_java
 from app.base.private import OTHERS, OTHERS_WRITE, NotPrivateError, check_content, fault_of
+from app.base.tokens import FILE, configuration_folder
 from app.cli.finding import Finding
 from app.kafka.broker import broker_status, default_home
 from app.pipeline.seal import KEY_VARIABLE, StateError, key_file, key_id
@@ -36,6 +37,7 @@ def examine_security(settings: LiveSettings, environ: Mapping[str, str], folder:
     yield _cache(environ)
     yield _temporary()
     yield _state_key(environ)
+    yield _tokens(environ)
     yield from _code(environ)
     yield from _store(settings.store or folder / "matches")
     yield from _ports(settings)
@@ -82,6 +84,16 @@ def _state_key(environ: Mapping[str, str]) -> Finding:
     except StateError as error:
         return Finding(what, "bad", str(error), f"set {KEY_VARIABLE}, or remove the file")
     return Finding(what, "ok", f"{KEY_VARIABLE if environ.get(KEY_VARIABLE) else file}, key {identifier}")
+
+
+def _tokens(environ: Mapping[str, str]) -> Finding:
+    what, file = "tokens", configuration_folder(environ) / FILE
+    if not file.exists():
+        return Finding(what, "ok", f"{file}: none yet")
+    if file.stat().st_mode & OTHERS or (fault := fault_of(file.resolve())):
+        reason = "other users can read it" if file.stat().st_mode & OTHERS else fault
+        return Finding(what, "bad", f"{file}: {reason}", f"rm {file}, and create the tokens again")
+    return Finding(what, "ok", f"{file}, mode {_mode(file)}")
 
 
 def _code(environ: Mapping[str, str]) -> Iterator[Finding]:

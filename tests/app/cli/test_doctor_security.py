@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from app.base.tokens import TokenStore
 from app.cli.doctor import run_doctor
 from app.cli.doctor_security import examine_security
 from app.cli.finding import Finding
 from app.pipeline.seal import KEY_VARIABLE
 from app.settings.model import LiveSettings
 from app.settings.resolve import make_settings
+from dashboard.roles import Role
 from football.match_sheet import MatchSheet
 from replay.match_store import MatchStore
 
@@ -21,6 +23,7 @@ from replay.match_store import MatchStore
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv(KEY_VARIABLE, raising=False)
     monkeypatch.delenv("PYTHONPATH", raising=False)
@@ -95,3 +98,10 @@ def test_a_page_that_others_reach_without_a_token_or_tls_is_noted(tmp_path: Path
     assert findings(tmp_path, make_settings({"token": "0123456789abcdef" * 2}))["page and metrics"].verdict == "ok"
     beyond = make_settings({"host": "0.0.0.0", "token": "0123456789abcdef" * 2})
     assert "TLS" in findings(tmp_path, beyond)["page and metrics"].remedy
+
+
+def test_a_file_of_tokens_that_others_can_read_is_bad(tmp_path: Path):
+    TokenStore().create("press", Role.VIEWER, 1.0)
+    assert findings(tmp_path)["tokens"].verdict == "ok"
+    (tmp_path / "configuration" / "touchline" / "tokens.json").chmod(0o644)
+    assert findings(tmp_path)["tokens"].verdict == "bad"

@@ -22,9 +22,10 @@ import pytest
 
 from tests.app.cli.test_main import ROOT, write_track
 from tests.app.operations.test_secrets import members
-from tests.app.run.test_crash import kill_group
+from tests.app.run.test_crash import jvm, kill_group
 
-NOBODY = 65_534
+#: Loopback as /proc/net has it: of IPv4, and of IPv4 in a socket of IPv6, as Java opens it.
+_LOOPBACK, _LOOPBACK_MAPPED = "0100007F", "0000000000000000FFFF00000100007F"
 HUB = secrets.token_hex(16)
 pytestmark = [pytest.mark.spark, pytest.mark.skipif(not Path("/proc/net/unix").exists(), reason="looks into /proc")]
 as_another = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
@@ -129,13 +130,19 @@ def test_no_unix_socket_of_a_run_lies_elsewhere(run: PrivateRun):
     assert {path.parent for path in paths} == {temporary}
 
 
-def test_the_driver_listens_for_page_and_hub_only(run: PrivateRun):
-    """Py4J's callback server would be a third port, on which every local process may call functions of the driver."""
-    inodes = run.sockets(run.process.pid)
-    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    ports = [row[1] for row in rows if row[3] == "0A" and row[9] in inodes]
-    assert len(ports) == 2, ports
-    assert {port.partition(":")[0] for port in ports} == {"0100007F"}
+def test_a_run_listens_on_loopback_only_and_python_for_page_and_hub_only(run: PrivateRun):
+    """Py4J's callback server would be a third port, on which every local process may call functions of the driver.
+
+    Java's ports are Py4J's gateway, which asks for a secret, and Spark's, which does so by ``spark.authenticate``.
+    """
+    lines = [line for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    listening = {row[9]: row[1].partition(":")[0] for row in map(str.split, lines) if row[3] == "0A"}
+    ports = {pid: [listening[inode] for inode in run.sockets(pid) if inode in listening] for pid in run.pids()}
+    assert {address for addresses in ports.values() for address in addresses} <= {_LOOPBACK, _LOOPBACK_MAPPED}
+    assert len(ports[run.process.pid]) == 2
+    java = jvm(run.process)
+    assert len(ports[java]) == 3, ports
+    assert not [pid for pid in ports if ports[pid] and pid not in (run.process.pid, java)]
 
 
 def test_no_process_imports_from_the_working_folder(run: PrivateRun):
