@@ -35,9 +35,11 @@ _HOST = "127.0.0.1"
 
 #: Time in which a connection must present the token.
 TOKEN_S = 5.0
-#: Connections that may wait at a time, and the pause after each further one, in which the kernel holds the next ones.
+#: Connections that may wait at a time, and the pause after each further one. The kernel holds the next ones meanwhile,
+#: as many as are accepted in two seconds, so that a stage behind them is late but connects.
 WAITING_MAX = 32
-_PAUSE_S = 0.005
+_PAUSE_S = 0.002
+_BACKLOG = 1024
 #: Pause after the process could not accept a connection, as for want of descriptors.
 _RETRY_S = 0.2
 #: Stages that may be connected at a time. A seat has one, and a failed task's may linger.
@@ -71,7 +73,7 @@ class Hub:
         self._frames = _ByteBudget(FRAMES_MAX_BYTES)
         self._lock = threading.Lock()
         try:
-            self._server = socket.create_server((_HOST, port))
+            self._server = socket.create_server((_HOST, port), backlog=_BACKLOG)
         except OSError as error:
             raise HubError(f"the hub cannot listen on port {port}: {error.strerror or error}") from error
         self.address = HubAddress(_HOST, self._server.getsockname()[1], secrets.token_hex(16))

@@ -122,6 +122,15 @@ def test_behind_tls_the_cookie_is_secure():
     assert "Secure" in client_of(RUN, scheme="https").get("/?token=eye").headers["set-cookie"]
 
 
+def test_a_proxy_on_loopback_says_that_it_speaks_tls():
+    with WebServer(ROUTES, token=RUN) as server, _connected(server) as client:
+        lines = (f"GET /?token={RUN} HTTP/1.1", "Host: pitch.example", "X-Forwarded-Proto: https")
+        client.sendall("\r\n".join((*lines, "", "")).encode())
+        answer = client.recv(4096).decode()
+    assert answer.startswith("HTTP/1.1 302 ")
+    assert "Secure" in answer
+
+
 @pytest.mark.parametrize("path", ["/", "/live/state", "/assets/style.css", "/nothing", "/metrics"])
 @pytest.mark.parametrize("token", ["", RUN])
 def test_every_response_has_the_headers_of_a_locked_page(path: str, token: str):
