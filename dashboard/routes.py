@@ -19,7 +19,7 @@ from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.families import FAMILIES, FAMILY_NAMES
 from dashboard.live import LiveState, Reader
@@ -35,7 +35,12 @@ STREAMS_MAX: Final = 12
 #: Threads that render the page and read its scripts from disk.
 _PAGE_THREADS: Final = 4
 
+#: Where Dash serves its scripts, and the size of the parts in which they are sent.
+_SCRIPTS: Final = "/_dash-component-suites/"
+_PART_BYTES: Final = 64 * 1024
+
 _NO_STORE: Final = {"Cache-Control": "no-store"}
+_NO_MAP: Final = PlainTextResponse("There is no such file.\n", 404)
 _READ_ONLY: Final = PlainTextResponse("The page can be read only.\n", 405, {"Allow": "GET, HEAD"})
 
 
@@ -54,7 +59,7 @@ def page_routes(live: LiveState, links: Links = tuple) -> list[BaseRoute]:
     return [
         Route("/live/state", routes.state),
         Route("/live/stream", routes.stream),
-        Mount("/", _ReadOnly(WSGIMiddleware(page.server, workers=_PAGE_THREADS))),
+        Mount("/", _ReadOnly(_CachedScripts(WSGIMiddleware(page.server, workers=_PAGE_THREADS)))),
     ]
 
 
@@ -67,6 +72,46 @@ class _ReadOnly:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reads = scope["method"] in ("GET", "HEAD")
         await (self._app if reads else _READ_ONLY)(scope, receive, send)
+
+
+class _CachedScripts:
+    """Sends Dash's scripts from one copy in memory, in parts that follow the client.
+
+    Dash reads a script for each request, and sends it in one part: clients that read nothing would each hold some
+    megabytes. The number of scripts is fixed; source maps, which are larger than all of them, are left out.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._scripts: dict[str, tuple[Message, bytes]] = {}
+        self._lock = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if not path.startswith(_SCRIPTS):
+            await self._app(scope, receive, send)
+            return
+        if path.endswith(".map"):
+            await _NO_MAP(scope, receive, send)
+            return
+        async with self._lock:
+            start, body = self._scripts.get(path) or await self._fetched(scope, receive)
+        await send(start)
+        for begin in range(0, len(body), _PART_BYTES):
+            await send({"type": "http.response.body", "body": body[begin : begin + _PART_BYTES], "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _fetched(self, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
+        messages: list[Message] = []
+
+        async def collect(message: Message) -> None:
+            messages.append(message)
+
+        await self._app({**scope, "method": "GET", "headers": [(b"host", b"localhost")]}, receive, collect)
+        script = messages[0], b"".join(message.get("body", b"") for message in messages[1:])
+        if messages[0]["status"] == 200:
+            self._scripts[scope["path"]] = script
+        return script
 
 
 class LiveRoutes:

@@ -39,9 +39,10 @@ def answered(port: int, path: str, within_s: float) -> bool:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_thousand_hostile_connections_take_no_descriptor_that_the_match_needs(kind: str):
     with Victim(PAGE) as victim:
-        quiet = victim.open_files()
+        quiet, quiet_mb = victim.open_files(), victim.memory_mb()
         with connections(victim.port, KINDS[kind]):
             most = max(victim.open_files() for _ in range(10) if time.sleep(0.02) is None)
             assert answered(victim.port, "/live/state", 8)
             assert most - quiet < 250
+            assert victim.memory_mb() - quiet_mb < 60
         assert victim.failures() == 0

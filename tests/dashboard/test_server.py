@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -133,6 +134,19 @@ def test_the_page_names_no_other_host(feed: ScriptedFeed):
         text = client.get(path).text
         assert "http://" not in text.replace("http://www.w3.org", "")
         assert "https://" not in text
+
+
+def test_scripts_are_sent_whole_from_one_copy(feed: ScriptedFeed):
+    client = client_of(feed)
+    paths = re.findall(r'src="(/_dash-component-suites/[^"]+)"', client.get("/").text)
+    assert len(paths) > 5
+    for path in paths:
+        first, second = client.get(path), client.get(path, headers={"If-None-Match": '"x"'})
+        assert first.status_code == second.status_code == 200
+        assert first.content == second.content
+        assert len(first.content) == int(first.headers["content-length"]) > 100
+        assert client.head(path).status_code == 200
+        assert client.get(f"{path}.map").status_code == 404
 
 
 def test_a_token_opens_the_page_once_and_the_cookie_from_then_on(feed: ScriptedFeed):
