@@ -28,6 +28,9 @@ _FOLDER_CHARACTERS_MAX = 40
 
 _TEMPORARY = "touchline-"
 
+#: Name of the one link that a store may have: to the folder of a capture that is played. It is read only.
+_LINKED = "capture"
+
 
 class NotPrivateError(UserError):
     """A folder or file that another user of the machine can change; the message names it and the remedy."""
@@ -92,7 +95,8 @@ def fault_of(path: Path, *, or_root: bool = False) -> str:
 def check_store(folder: Path) -> None:
     """Checks that a run may write to a store, and withdraws the permission of other users to write to it.
 
-    A link in a store would let its author choose what a run overwrites or starts. A store has none.
+    A link in a store would let its author choose what a run overwrites or starts. A store has none but that to the
+    capture that it plays.
 
     Raises:
         NotPrivateError: it belongs to another user, or holds a link or a special file.
@@ -125,7 +129,7 @@ def _special_files(folder: Path) -> Iterator[Path]:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 yield from _special_files(Path(entry.path))
-            elif not entry.is_file(follow_symlinks=False):
+            elif not entry.is_file(follow_symlinks=False) and not (entry.name == _LINKED and entry.is_dir()):
                 yield Path(entry.path)
 
 

@@ -13,7 +13,7 @@ from app.sources.captures import SIM, default_channel, is_capture, is_produced, 
 from app.sources.interface import SourceRequest
 from app.sources.producer import Producer, tell_played
 from app.sources.recorded import RecordedInput, RecordedSource
-from replay.capture import Capture
+from replay.capture import Capture, CaptureError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -114,6 +114,8 @@ class ProducedSource(_Captured):
         del options["location"]
         options["sheet_path"] = options.pop("sheet")
         if resume:
+            if (folder / CAPTURE).is_symlink():  # the author of a store must not choose the folder to write to
+                raise CaptureError(f"{folder / CAPTURE}: is a link, so the capture is not simulated any further")
             options["resume"] = True
         background.enter_context(Producer(options, folder / CAPTURE)).first_look()
 

@@ -112,6 +112,15 @@ def test_a_store_with_a_link_is_refused_before_anything_is_written(store: Path, 
     assert not list((tmp_path / "target").iterdir())
 
 
+def test_a_store_may_link_to_the_folder_of_its_capture(store: Path, tmp_path: Path):
+    (store / "capture").symlink_to(tmp_path, target_is_directory=True)
+    check_store(store)
+    (store / "capture").unlink()
+    (store / "capture").symlink_to(tmp_path / "a file that a run would create")
+    with pytest.raises(NotPrivateError):
+        check_store(store)
+
+
 def test_the_home_of_spark_that_an_earlier_version_left_in_a_store_is_removed(store: Path, tmp_path: Path):
     (tmp_path / "target").mkdir()
     (store / "spark" / "home").mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from app.sources.interface import OpenBatch, SourceRow
 from app.sources.production import write_simulation
 from football.match_sheet import MatchSheet
 from football.packets import Block
-from replay.capture import Capture, CaptureWriter
+from replay.capture import END, Capture, CaptureError, CaptureWriter
 from replay.event_list import consolidated_events
 from simulator.radio.channels import CHANNELS
 from simulator.settings import rates_named
@@ -116,6 +117,17 @@ def test_a_simulated_match_is_played_to_its_end_and_not_twice(simulated: Path):
     assert capture.is_finished
     assert capture.channel == "rtls"
     assert live(simulated)["stream_s"] == 0.0
+
+
+def test_a_simulation_is_not_resumed_in_a_folder_that_the_store_only_links_to(simulated: Path, tmp_path: Path):
+    capture = shutil.copytree(simulated / CAPTURE, tmp_path / "elsewhere")
+    (capture / END).unlink()
+    before = sorted((path.name, path.stat().st_mtime_ns) for path in capture.iterdir())
+    store = shutil.copytree(simulated, tmp_path / "store", ignore=lambda *_: [CAPTURE])
+    (store / CAPTURE).symlink_to(capture)
+    with pytest.raises(CaptureError, match="is a link"):
+        live(store)
+    assert sorted((path.name, path.stat().st_mtime_ns) for path in capture.iterdir()) == before
 
 
 def test_a_capture_on_disk_is_a_source(simulated: Path, tmp_path: Path):
