@@ -135,6 +135,7 @@ def _repair_rows(health: Health | None) -> list[tuple[str, ...]]:
     return [
         ("retractions", _count(health and health.retractions)),
         ("duplicates", _count(health and health.duplicates)),
+        ("differing copies", _count(health and health.differing_copies)),
         ("quarantined", _count(health and health.quarantined)),
         ("lost", _count(health and health.lost)),
         ("failed detectors", _ABSENT if health is None else ", ".join(health.failed) or "none"),

@@ -86,7 +86,8 @@ class Health(msgspec.Struct, frozen=True, gc=False):
 
     ``slack_us`` and ``alpha`` are by unit (detector name; of keyed units the greatest K). ``buffered`` is the
     number of events now waiting, ``held`` of those stored for repair. ``late`` counts inputs of units that came
-    later than the whole slack K and were repaired, ``lost`` inputs beyond the allowed lateness.
+    later than the whole slack K and were repaired, ``lost`` inputs that were not taken in, ``differing_copies``
+    those of them of which a copy with another content counts. ``duplicates`` counts proven copies.
     ``positions`` and ``packets`` count readable input; ``retractions`` counts published -1 updates. ``busy`` is
     the engine's share of the time available, by load accounting. ``failed`` has the error of detectors that have
     raised and are silent now, ``faults`` how often each broke its contract.
@@ -108,6 +109,7 @@ class Health(msgspec.Struct, frozen=True, gc=False):
     busy: float = 0.0
     failed: Mapping[str, str] = {}
     faults: Mapping[str, int] = {}
+    differing_copies: int = 0
 
 
 class UpdateMessage(msgspec.Struct, frozen=True, gc=False):

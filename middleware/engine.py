@@ -53,7 +53,7 @@ from middleware.sources.progress import SourceProgress, Verdict
 from middleware.sources.source_state import SourceState
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 10
+SNAPSHOT_VERSION = 11
 
 #: Makes the unit of a detector.
 MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]
@@ -147,13 +147,20 @@ class Engine:
                 counts.duplicates += 1
             else:
                 counts.lost += 1
-                self._lost.append(Loss(arrival.event, arrival.until_us, verdict.value))
+                lost = arrival.event
+                if verdict is Verdict.COPY_DIFFERS:
+                    counts.differing += 1
+                    lost = progress.replaced or lost
+                self._lost.append(Loss(lost, arrival.until_us, verdict.value))
         progress.update_progress(now_us)
         final_advanced = progress.advance_final(now_us) | (complete_us is not None and progress.promise(complete_us))
         if final_advanced and progress.forget(now_us):
             for own in self._own_sources:
                 own.clear()
-        result = self._process(new, final_advanced=final_advanced)
+        withdrawn: Iterable[Event] = ()
+        if progress.changes:
+            new, withdrawn = _net_of(new, progress.take_changes())
+        result = self._process(new, withdrawn, final_advanced=final_advanced)
         counts.since_recount += load.arrivals - before
         if counts.since_recount * self._max_subscribers > RECOUNT * self._settings.max_held:
             self._bound_memory(result)
@@ -162,7 +169,7 @@ class Engine:
     def finish(self) -> PushResult:
         """End the stream: release everything that waits and make everything final."""
         self._progress.end()
-        return self._process((), final_advanced=True)
+        return self._process((), (), final_advanced=True)
 
     def configure(self, name: str, settings: UnitSettings) -> None:
         """Change slack, speculation or retraction of a detector's units from the next push on.
@@ -205,7 +212,7 @@ class Engine:
         progress, counts = self._progress, self._counts
         return engine_health(
             self._names, self._units, progress.clk_us, progress.final_us, self._load.busy, counts.duplicates,
-            counts.lost, self._faults.by_detector,
+            counts.lost, counts.differing, self._faults.by_detector,
         )  # fmt: skip
 
     def metrics(self) -> dict[str, DetectorMetrics]:
@@ -286,9 +293,12 @@ class Engine:
                 for unit in units.values():
                     unit.final_only = final_only
 
-    def _process(self, new: Iterable[Event], *, final_advanced: bool) -> PushResult:
-        """Process new events: by final replay if units release and hold only what is final, else by a walk."""
-        replays = self._final_only and self._may_replay
+    def _process(self, new: Iterable[Event], withdrawn: Iterable[Event], *, final_advanced: bool) -> PushResult:
+        """Process new events: by final replay if units release and hold only what is final, else by a walk.
+
+        A withdrawn event is not final, so units still hold it; only a walk takes it out.
+        """
+        replays = self._final_only and self._may_replay and not withdrawn
         if replays and not self._has_replayed:
             replays = not any(unit.holds_released for units in self._units for unit in units.values())
         if replays:
@@ -296,6 +306,8 @@ class Engine:
         else:
             if self._has_replayed:
                 self._find_waiting()
+            for event in withdrawn:
+                self._route(Update(event, -1))
             for event in new:
                 self._route(Update(event, 1))
             published, watched, routed = self._walk(final_advanced=final_advanced)
@@ -477,7 +489,7 @@ class Engine:
         final_us = final_within(self._units, self._max_reach, self._settings.max_held, progress.clk_us)
         if final_us is not None and final_us > progress.final_us:
             progress.final_us = final_us
-            more = self._process((), final_advanced=True)
+            more = self._process((), (), final_advanced=True)
             result.updates.extend(more.updates)
             result.watched.extend(more.watched)
 
@@ -498,3 +510,15 @@ class Engine:
             mode = chooser.end_span(done[index], step_us, compare_us, prices_us[index])
             for unit in units.values():
                 unit.mode = mode
+
+
+def _net_of(new: list[Event], changes: list[Update]) -> tuple[list[Event], list[Event]]:
+    """Return what a push asserts and what it withdraws: not the events that it asserts and withdraws again."""
+    asserted = {id(event): event for event in new}
+    withdrawn: list[Event] = []
+    for update in changes:
+        if update.diff > 0:
+            asserted[id(update.event)] = update.event
+        elif asserted.pop(id(update.event), None) is None:
+            withdrawn.append(update.event)
+    return list(asserted.values()), withdrawn

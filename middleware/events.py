@@ -72,8 +72,8 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
     """An event as it reaches the engine from outside, with the progress that its source reports.
 
     Attributes:
-        event: the raw event; ``event.source`` names the transmitter and ``event.seq`` counts its packets from
-            zero without gaps, so that duplicates and gaps show.
+        event: the raw event; ``event.source`` names the transmitter and ``event.seq`` counts its packets without gaps,
+            so that duplicates and gaps show. The counter may wrap or restart; the engine adds the epoch.
         until_us: event time up to which (inclusive) this packet reports: the time of its last position. The next packet
             of that transmitter holds later times only.
     """
@@ -89,7 +89,8 @@ class Loss(msgspec.Struct, frozen=True, gc=False):
         event, until_us: of the arrival.
         reason: ``memory`` (beyond the allowed lateness), ``promise`` (below what the host promised to be complete),
             ``held`` (final had advanced early, because too many inputs were held), ``clock`` (its source is a clock
-            outlier) or ``crowd`` (there are as many sources as may be). See ``middleware.sources.progress.Verdict``.
+            outlier), ``crowd`` (there are as many sources as may be), ``differs`` (a copy with another content counts)
+            or ``number`` (its number cannot be told from others). See ``middleware.sources.progress.Verdict``.
     """
 
     event: Event

@@ -60,6 +60,7 @@ class EngineHealth:
         final_us: the watermark of the raw input.
         faults: by detector, then by sort of fault, see ``middleware.isolation.Faults.note``.
         failed: error of each detector with a unit that has failed and, as things stand, will emit nothing more.
+        differing: see ``middleware.push_result.Counts``.
         others: see :class:`DetectorMetrics` and ``middleware.load_accounting.Counters``.
     """
 
@@ -74,6 +75,7 @@ class EngineHealth:
     retracted: int
     duplicates: int
     lost: int
+    differing: int
     busy: float
     failed: Mapping[str, str]
     faults: Mapping[str, Mapping[str, Fault]]
@@ -92,9 +94,10 @@ def engine_health(
     busy: float,
     duplicates: int,
     lost: int,
+    differing: int,
     faults: Mapping[str, Mapping[str, Fault]],
 ) -> EngineHealth:
-    """Return the health of all units; the last five arguments are the engine's own figures."""
+    """Return the health of all units; the last six arguments are the engine's own figures."""
     slack: dict[str, int] = {}
     alpha: dict[str, float] = {}
     failed: dict[str, str] = {}
@@ -112,8 +115,9 @@ def engine_health(
             if error := failure(unit.buffer.newest_state):
                 failed[name] = error
     return EngineHealth(
-        clk_us, final_us, slack, alpha, waiting, held, late, redone, retracted, duplicates, lost, busy, failed, faults
-    )
+        clk_us, final_us, slack, alpha, waiting, held, late, redone, retracted, duplicates, lost, differing, busy,
+        failed, faults,
+    )  # fmt: skip
 
 
 def detector_metrics(level: int, by_key: Mapping[str, OrderingUnit], step_us: float) -> DetectorMetrics:

@@ -64,11 +64,14 @@ def sorted_replay(hierarchy: Hierarchy, events: Iterable[Event]) -> Iterator[Eve
     """Yield every event of every level, internal kinds included, as the sorted stream leads to it.
 
     Each detector is folded over its whole input in canonical order, one level after another. Events may be
-    given in any order and as duplicates (same kind, source, seq): the first copy counts.
+    given in any order, under the identity that the engine gives them, and as duplicates: of copies that differ one
+    counts, whichever comes first.
     """
-    raw: dict[tuple[str, str, int], Event] = {}
+    raw: dict[tuple[str, str, int, int], Event] = {}
     for event in events:
-        raw.setdefault((event.kind, event.source, event.seq), event)
+        packet = event.kind, event.source, event.seq, event.ts_us
+        before = raw.get(packet)
+        raw[packet] = event if before is None else deciding_event((before, event))
     streams: dict[str, list[tuple[Key, Event]]] = {kind: [] for kind in hierarchy.rank}
     for event in raw.values():
         streams[event.kind].append((canonical_key(event, hierarchy.rank), event))

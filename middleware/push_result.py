@@ -17,9 +17,16 @@ class PushResult:
 
 @dataclass
 class Counts:
-    """Counts since the beginning; ``since_recount``: arrivals and updates since the held inputs were last counted."""
+    """Counts since the beginning.
+
+    Attributes:
+        duplicates: proven copies.
+        differing: lost because a copy with another content counts; ``lost`` has them, too.
+        since_recount: arrivals and updates since the held inputs were last counted.
+    """
 
     duplicates: int = 0
     lost: int = 0
+    differing: int = 0
     now_us: int = BEGINNING_US
     since_recount: int = 0

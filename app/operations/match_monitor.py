@@ -41,7 +41,7 @@ STORM_RECORDS, STORM_SHARE = 50, 0.1
 WINDOW_S = 10.0
 
 #: Counters of a stage's health, each a sum since the match began.
-COUNTERS = ("positions", "packets", "late", "lost", "duplicates", "quarantined", "retractions")
+COUNTERS = ("positions", "packets", "late", "lost", "duplicates", "differing_copies", "quarantined", "retractions")
 
 _log = logging.getLogger(__name__)
 

@@ -22,8 +22,9 @@ _COUNTED = {
     "positions": "Positions received and readable.",
     "packets": "Packets received and readable.",
     "late": "Inputs of ordering units that arrived after the whole slack K, and were repaired.",
-    "lost": "Inputs that arrived after the allowed lateness, and were not used.",
-    "duplicates": "Packets received more than once.",
+    "lost": "Inputs that were not taken in, such as those after the allowed lateness.",
+    "duplicates": "Packets received more than once, with the same content.",
+    "differing_copies": "Packets not taken in because a copy with another content counts.",
     "quarantined": "Records in quarantine.",
     "retractions": "Updates that withdrew an event.",
 }

@@ -268,6 +268,7 @@ class MatchPipeline:
             "late": health.late,
             "lost": health.lost,
             "duplicates": health.duplicates,
+            "differing_copies": health.differing,
         }
 
     def inspect_detectors(self) -> None:
@@ -462,6 +463,7 @@ class MatchPipeline:
             busy=health.busy,
             failed=health.failed,
             faults={name: sum(fault.count for fault in found.values()) for name, found in health.faults.items()},
+            differing_copies=health.differing,
         )
 
 

@@ -30,6 +30,8 @@ _REASONS = {
     "promise": "arrived although nothing so old was to come any more",
     "held": "arrived later than the engine's memory, cut short by the number of inputs held",
     "clock": "the clock of its source is ahead of all others",
+    "differs": "a copy of it with another content counts",
+    "number": "its number cannot be told from others of its source",
     "crowd": f"one transmitter more than the {SOURCES_MAX} that a match may have",
 }
 
@@ -70,8 +72,9 @@ def lost_record(loss: Loss) -> RejectedRecord:
     if isinstance(packet, Official):
         record = f"decision {packet.number} of {packet.source}"
         return RejectedRecord(record, "official", packet.number, packet.at_us, _REASONS[loss.reason], packet.kind)
-    if not isinstance(packet, Packet):
-        raise TypeError(f"{loss.event.kind}: an input of the engine is a packet or a decision, not {packet!r:.80}")
+    if not isinstance(packet, Packet):  # a frame of a tracking system
+        record = f"frame {loss.event.seq} of the {loss.event.source}"
+        return RejectedRecord(record, "", -1, loss.event.ts_us, _REASONS[loss.reason], "")
     return RejectedRecord(
         record=f"packet {packet.sequence} of {packet.transmitter}",
         transmitter=packet.transmitter,

@@ -45,6 +45,7 @@ def summarize(
         "late": health.late if health else 0,
         "lost": health.lost if health else 0,
         "duplicates": health.duplicates if health else 0,
+        "differing_copies": health.differing_copies if health else 0,
         "failed": dict(health.failed) if health else {},
         "faults": dict(health.faults) if health else {},
         "quarantined": dict(quarantined),
@@ -66,7 +67,8 @@ def show(summary: Mapping[str, Any], console: Console) -> None:
     throughput = f"{summary['stream_s']:.1f} s in {summary['wall_s']:.1f} s"
     table.add_row("Throughput", f"{throughput} = {summary['times_real_time']:.1f} x real time")
     table.add_row("Positions", f"{summary['positions']:,}")
-    counts = ", ".join(f"{summary[name]} {name}" for name in ("retractions", "late", "lost", "duplicates"))
+    ordering = ("retractions", "late", "lost", "duplicates", "differing_copies")
+    counts = ", ".join(f"{summary[name]} {name.replace('_', ' ')}" for name in ordering)
     table.add_row("Ordering", counts)
     states = ", ".join(f"{count} {state}" for state, count in summary["lifecycle"].items())
     table.add_row("Event states", states)

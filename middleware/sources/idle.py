@@ -9,7 +9,8 @@ during two of its periods only.
 
 Of each raw kind ``IDLE_REMEMBERED`` idle sources are remembered, and all that have reported anything above final. A
 packet of a forgotten source is new if it is dated above final. Below final it is recorded as lost, even if it is a
-duplicate, because that cannot be known any more.
+duplicate, because that cannot be known any more. Sources that are new after some were forgotten begin in an epoch of
+their own, since one of them may be a forgotten one, and no identity is given twice.
 
 Work per packet does not grow with the number of sources. Each queue holds every live source once, under a value that
 may be too low; only the first is ever corrected.
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush, heapreplace
 
+from middleware.sources.packet_record import EPOCH, EntryRecord
 from middleware.sources.source_state import SourceState
 
 #: Packet numbers at which sources fell silent that are remembered, and the least number that counts as an end.
@@ -69,13 +71,19 @@ class KindSources:
 
     Attributes:
         sources: by name.
+        entries: of unpaced sources, by name.
+        first_base: identity of counter 0 in the first epoch of a new source.
         by_bound, by_until: queues of the live ones, by ``bound_us`` and by ``until_us``.
     """
 
     def __init__(self) -> None:
         self.sources: dict[str, SourceState] = {}
+        self.entries: dict[str, EntryRecord] = {}
+        self.first_base = 0
         self.by_bound = LiveQueue("bound_us", "bound_key")
         self.by_until = LiveQueue("until_us", "until_key")
+        #: Sources that fell silent and may retain what becomes final.
+        self._silent: list[SourceState] = []
         #: Packet numbers at which sources fell silent, in order.
         self._ends: dict[int, None] = {}
         #: Number of sources at which the next search for idle ones takes place.
@@ -91,6 +99,7 @@ class KindSources:
     def make_idle(self, source: SourceState) -> None:
         """Do not wait for a source until it sends again."""
         source.live = False
+        self._silent.append(source)
         if source.taken >= MIN_END:
             self._ends[source.next_seq - 1] = None
             if len(self._ends) > ENDS_REMEMBERED:
@@ -111,6 +120,14 @@ class KindSources:
             return source.last_arrival_us + min(2 * period_us, patience_us)
         return source.last_arrival_us + period_us + patience_us
 
+    def forget_content(self, final_us: int) -> None:
+        """Let sources that fell silent forget the content of their packets, once all of it is final."""
+        if self._silent:
+            waiting = [s for s in self._silent if not s.live and s.record.newest_us >= final_us]
+            for source in self._silent:
+                source.record.forget(final_us)
+            self._silent = waiting
+
     def forget_idle(self, silent_us: int, final_us: int) -> list[SourceState]:
         """Forget the sources idle the longest; return them. Searches only when many are new since the last search.
 
@@ -128,5 +145,7 @@ class KindSources:
         ]
         oldest = (name for _, name in sorted(idle)[: max(0, len(idle) - IDLE_REMEMBERED)])
         forgotten = [self.sources.pop(name) for name in oldest if self.sources[name].newest_us < final_us]
+        for source in forgotten:
+            self.first_base = max(self.first_base, source.record.base + EPOCH)
         self._search_at = len(self.sources) + IDLE_REMEMBERED
         return forgotten

@@ -11,12 +11,15 @@ its live sources: up to it the inputs are complete. Progress serves for release.
   takes (:mod:`middleware.sources.source_discovery`).
 * *Idle sources and gaps* are waited for during ``patience_us``, and idle ones are forgotten at last
   (:mod:`middleware.sources.idle`).
-* *Restarts.* Packets are numbered on where a source's counter wraps or restarts
+* *Restarts.* Where a source's counter wraps or restarts, an epoch begins, which is part of the identity of its packets
+  (:mod:`middleware.sources.packet_record`). To know what is missing, packets are numbered on
   (:mod:`middleware.sources.source_state`).
+* *Copies.* A packet whose counter and event time are known is a duplicate only if its content is proven to be the same.
+  Of copies that differ one counts, whichever came first, and the other is lost.
 * *Clock outliers* move neither clock nor progress (:mod:`middleware.sources.clock_outliers`).
 * *End marks.* A packet that reports until ``END_US`` is its source's last.
 * *Unpaced sources.* What people enter (``unpaced_kinds``) has no cadence. No unit waits for the next entry, and no
-  entry moves clock, progress or final. Duplicates, and entries below final or far ahead, are still refused.
+  entry moves clock, progress or final. Their copies share the number alone. Entries below final or far ahead are lost.
 
 *Final* is stronger than progress: no packet dated below it is taken in any more, so nothing below it can change. Such a
 packet is lost. Final follows what was reported, not the cadence, and trails the newest event by
@@ -33,11 +36,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-import msgspec
-
-from middleware.events import BEGINNING_US, END_US, Arrival, Event
+from middleware.events import BEGINNING_US, END_US, Arrival, Event, Update
 from middleware.sources.clock_outliers import ClockOutliers
-from middleware.sources.idle import KindSources
+from middleware.sources.idle import IDLE_REMEMBERED, KindSources
+from middleware.sources.packet_record import EntryRecord, PacketRecord, same_content
 from middleware.sources.source_discovery import FIRST_PACKETS, SourceDiscovery
 from middleware.sources.source_state import SourceState
 
@@ -46,6 +48,9 @@ CHECKS_IN_LATENESS = 10
 
 #: While the wait for new sources moves progress by itself, progress is computed this often (arrival time).
 HOLD_STEP_US = 1_000
+
+#: A source forgets the content of its final packets once in so many packets; a power of two.
+FORGET_EVERY = 32
 
 _NO_EVENT = Event("", BEGINNING_US, "")
 
@@ -58,6 +63,9 @@ class Verdict(Enum):
         BELOW_PROMISE: the same, but only because the host promised that nothing so old would arrive.
         BELOW_EARLY_FINAL: the same, but only because the engine held too many inputs and advanced final early.
         CLOCK_OUTLIER: its source's clock is ahead of all others.
+        COPY_DIFFERS: a copy of it with another content counts.
+        UNNUMBERED: its number cannot be told from others: it is too large, its source restarted too often, or so many
+            newer ones were retained that those of its time are forgotten.
         TOO_MANY_SOURCES: its source is one more than there may be.
     """
 
@@ -67,6 +75,8 @@ class Verdict(Enum):
     BELOW_PROMISE = "promise"
     BELOW_EARLY_FINAL = "held"
     CLOCK_OUTLIER = "clock"
+    COPY_DIFFERS = "differs"
+    UNNUMBERED = "number"
     TOO_MANY_SOURCES = "crowd"
 
 
@@ -107,7 +117,9 @@ class SourceProgress:
         newest_us: the same of all kinds.
         final_us: below it nothing can change.
         progress_us: by raw kind, event time up to which (inclusive) everything was reported.
-        event: the last arrival taken in; its number runs on where its source's counter wrapped or restarted.
+        event: the last arrival taken in, under its identity.
+        changes: of events that were taken in before: their identity, or the one that counts of copies that differ.
+        replaced: after ``COPY_DIFFERS``, the event that the arrival replaced, and that is lost in its place.
 
     Raises:
         ValueError: the allowed lateness is not positive.
@@ -124,6 +136,8 @@ class SourceProgress:
         self.final_us = BEGINNING_US
         self.progress_us: dict[str, int] = {}
         self.event = _NO_EVENT
+        self.changes: list[Update] = []
+        self.replaced: Event | None = None
         self._patience_us = min(settings.patience_us, allowed_lateness_us)
         self._discovery = SourceDiscovery(settings.discovery_us, self._patience_us, settings.sources)
         self._clocks = ClockOutliers(allowed_lateness_us)
@@ -150,18 +164,20 @@ class SourceProgress:
         if source is None:
             if not self._admits(event):
                 return Verdict.TOO_MANY_SOURCES
-            source = kind.sources[event.source] = SourceState(event.seq, now_us)
+            source = kind.sources[event.source] = SourceState(event.seq, now_us, kind.first_base)
             self._known += 1
             self._discovery.add_source(now_us)
         clocks, lead_us = self._clocks, ts_us - now_us
         ahead = lead_us > clocks.ahead_us
         source.last_arrival_us = now_us
-        seq = event.seq + source.base
-        if seq != source.next_seq or source.base or source.refused:
+        seq, record = event.seq + source.base, source.record
+        if seq != source.next_seq or ts_us <= record.newest_us or source.base or record.refused:
+            if (taken := record.find(event.seq, ts_us)) is not None:
+                return self._judge_copy(record, taken, event)
+            if record.refused and record.was_refused(event):
+                return Verdict.DUPLICATE
             if not ahead:
                 seq = source.number(event.seq, ts_us)
-            if source.has_taken(seq):
-                return Verdict.DUPLICATE
         if ahead or lead_us < clocks.behind_us:
             self._judge_outlier(event.kind, source, lead_us)
             ahead = ahead and source.is_outlier
@@ -173,15 +189,22 @@ class SourceProgress:
                 clocks.outliers -= 1
                 source.skip_to(seq)
         if ahead:
-            source.note_refused(seq)
+            record.note_refused(event)
+            source.pass_over(seq)
             return Verdict.CLOCK_OUTLIER
-        if ts_us < self.final_us:
+        if ts_us < self.final_us or (taken := record.take(event, self.changes)) is None:
+            record.note_refused(event)
             source.note_lost(seq, ts_us)
-            return self._reason_below_final(ts_us)
+            return self._reason_below_final(ts_us) if ts_us < self.final_us else Verdict.UNNUMBERED
         until_us = arrival.until_us
         self._take(event.kind, kind, source, seq, ts_us, until_us if until_us > ts_us else ts_us, now_us)
-        self.event = event if seq == event.seq else msgspec.structs.replace(event, seq=seq)
+        self.event = taken
         return Verdict.NEW
+
+    def take_changes(self) -> list[Update]:
+        """Return and forget the changes of events that were taken in before."""
+        changes, self.changes = self.changes, []
+        return changes
 
     def update_progress(self, now_us: int) -> None:
         """Compute ``progress_us`` again after the arrivals of a push, and for the arrival time that has passed."""
@@ -244,6 +267,7 @@ class SourceProgress:
         """
         known = self._known
         for kind in self._kinds.values():
+            kind.forget_content(self.final_us)
             for source in kind.forget_idle(now_us - self._patience_us, self.final_us):
                 self._clocks.outliers -= source.is_outlier
                 self._known -= 1
@@ -267,24 +291,40 @@ class SourceProgress:
 
     def _offer_unpaced(self, event: Event, kind: KindSources, now_us: int) -> Verdict:
         """Judge an arrival of an unpaced source; it moves neither clock nor progress."""
-        ts_us, seq = event.ts_us, event.seq
-        source = kind.sources.get(event.source)
-        if source is None:
-            if not self._admits(event):
+        ts_us = event.ts_us
+        record = kind.entries.get(event.source)
+        if record is None:
+            if not self._admits(event) or len(kind.entries) >= IDLE_REMEMBERED:
                 return Verdict.TOO_MANY_SOURCES
-            source = kind.sources[event.source] = SourceState(seq, now_us)
-        if source.has_taken(seq):
+            record = kind.entries[event.source] = EntryRecord()
+        if (taken := record.find(event.seq)) is not None:
+            return self._judge_copy(record, taken, event)
+        if record.was_refused(event):
             return Verdict.DUPLICATE
         ahead_us = self._clocks.ahead_us
+        verdict = Verdict.NEW
         if ahead_us != BEGINNING_US and ts_us - now_us > ahead_us:
-            source.note_refused(seq)
-            return Verdict.CLOCK_OUTLIER
-        if ts_us < self.final_us:
-            source.note_lost(seq, ts_us)
-            return self._reason_below_final(ts_us)
-        source.take(seq, ts_us, ts_us, now_us)
+            verdict = Verdict.CLOCK_OUTLIER
+        elif ts_us < self.final_us:
+            verdict = self._reason_below_final(ts_us)
+        elif record.is_closed(event.seq):
+            verdict = Verdict.UNNUMBERED
+        if verdict is not Verdict.NEW:
+            record.note_refused(event)
+            return verdict
+        record.take(event)
         self.event = event
-        return Verdict.NEW
+        return verdict
+
+    def _judge_copy(self, record: PacketRecord | EntryRecord, taken: Event, event: Event) -> Verdict:
+        """Judge an arrival that has the number of one that was taken in."""
+        if same_content(taken, event) or record.was_refused(event):
+            return Verdict.DUPLICATE
+        self.replaced = None
+        if min(taken.ts_us, event.ts_us) >= self.final_us and record.replace(taken, event, self.changes):
+            self.replaced = event = taken
+        record.note_refused(event)
+        return Verdict.COPY_DIFFERS
 
     def _reason_below_final(self, ts_us: int) -> Verdict:
         """Why a packet dated below final is lost."""
@@ -303,6 +343,8 @@ class SourceProgress:
             self._discovery.learn(now_us - ts_us)
         if source.take(seq, ts_us, until_us, now_us):
             self._stale.add(name)
+        if not source.taken & (FORGET_EVERY - 1):
+            source.record.forget(self.final_us)
         if source.live:
             if source.bound_us < source.bound_key:
                 kind.by_bound.put(source)

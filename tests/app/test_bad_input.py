@@ -14,7 +14,7 @@ import pytest
 from app.pipeline import quarantine_buffer as kept_out
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.sources.captures import prepare_capture
-from football.match_sheet import MatchSheet
+from football.match_sheet import MatchSheet, Quality
 from football.packets import Block, Packet
 from football.update_stream import EventRecord, Follower
 from replay import wire
@@ -129,6 +129,40 @@ def test_invented_players_are_kept_out_once_there_are_more_than_a_match_may_have
     (reason,) = {row["reason"] for row in tables["quarantine"].to_pylist()}
     assert reason.startswith("one transmitter more than")
     assert pipeline.commit_meta()["lost"] == 600 - 99
+
+
+def test_a_frame_that_arrives_too_late_is_recorded_as_lost():
+    """The author of a topic may declare frames and send one seconds late."""
+    pipeline = MatchPipeline(MatchSheet(quality=Quality(framed=True)), PipelineOptions(alpha=0.0))
+    for number in (*range(200), 1):
+        ts_us = 40_000 * number
+        packets = tuple(Packet(name, number, (ts_us,), (1.0,), (2.0,), (0.0,)) for name in ("ball", "home_1"))
+        now_us = max(ts_us, pipeline.commit_meta()["now_us"])
+        pipeline.push(wire.encode(Block(now_us, packets)), now_us)
+    (row,) = pipeline.take_tables()["quarantine"].to_pylist()
+    assert (row["record"], row["ts_us"]) == ("frame 201 of the tracking system", 40_000)
+    assert row["reason"] == "arrived later than the engine's memory"
+    assert pipeline.commit_meta()["lost"] == 1
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_packets_that_differ_under_one_number_one_counts_and_the_other_is_in_quarantine(first: int):
+    pipeline = MatchPipeline(MatchSheet(), PipelineOptions(alpha=0.0))
+    for number in range(20):
+        ts_us = 20_000 * number
+        copies = [Packet("home_7", number, (ts_us,), (0.03 * number + cm / 100,), (0.0,), (0.0,)) for cm in (0, 1)]
+        one, other = copies[first], copies[1 - first]
+        arriving = [one, other, one, other] if number == 10 else [one if first == 0 else other]
+        for delay_us, packet in enumerate(arriving):
+            pipeline.push(wire.encode(Block(ts_us + delay_us, (packet,))), ts_us + delay_us)
+    pipeline.finish()
+    tables, meta = pipeline.take_tables(), pipeline.commit_meta()
+    (row,) = tables["quarantine"].to_pylist()
+    assert row["record"] == "packet 10 of home_7"
+    assert row["reason"] == "a copy of it with another content counts"
+    assert (meta["lost"], meta["differing_copies"], meta["duplicates"]) == (1, 1, 2)
+    (x_m,) = {p["x_m"] for p in tables["positions"].to_pylist() if p["ts_us"] == 200_000 and p["object_id"] == "home_7"}
+    assert x_m == pytest.approx(0.31), "the greater representation counts, whichever came first"
 
 
 def test_rubbish_fills_neither_memory_nor_disk_however_much_it_is(monkeypatch: pytest.MonkeyPatch):

@@ -12,7 +12,7 @@ from football.update_stream import Health, UpdateRecord
 HEALTH = Health(
     clk_us=10_000_000, frontier_us=9_000_000, slack_us={"shot": 181_000, "near": 45_000, "pass": 912_000},
     alpha={"shot": 0.35, "pass": 0.2}, buffered=1_412, held=7, late=3, retractions=5, lost=1, duplicates=9,
-    quarantined=2, positions=1_234_567,
+    differing_copies=4, quarantined=2, positions=1_234_567,
 )  # fmt: skip
 
 
@@ -27,7 +27,7 @@ def test_the_strip_shows_every_counter_of_the_health():
         "positions": ("1,234,567",),
     }  # fmt: skip
     assert cells(tables, "Repairs and losses") == {
-        "retractions": ("5",), "duplicates": ("9",), "quarantined": ("2",), "lost": ("1",),
+        "retractions": ("5",), "duplicates": ("9",), "differing copies": ("4",), "quarantined": ("2",), "lost": ("1",),
         "failed detectors": ("none",),
     }  # fmt: skip
 

@@ -26,7 +26,7 @@ from replay.match_store import updates_table
 HEALTH = Health(
     clk_us=0, frontier_us=0, slack_us={"near": 45_000, "pass": 912_000}, alpha={"near": 0.5}, buffered=14, held=7,
     late=3, retractions=5, lost=1, duplicates=9, quarantined=0, positions=1_000, packets=100, busy=0.25,
-    failed={"shot": "KeyError: 'x'"}, faults={"near": 4},
+    failed={"shot": "KeyError: 'x'"}, faults={"near": 4}, differing_copies=2,
 )  # fmt: skip
 
 
@@ -259,7 +259,16 @@ def test_speed_is_that_of_the_last_ten_seconds(case: Case):
 def test_every_counter_of_the_health_is_told_and_a_redone_batch_counts_once(case: Case):
     case.say(1, 1, -1, health=HEALTH, continues_from=0)
     samples = case.metrics()
-    for name in ("positions", "packets", "late", "lost", "duplicates", "quarantined", "retractions"):
+    for name in (
+        "positions",
+        "packets",
+        "late",
+        "lost",
+        "duplicates",
+        "differing_copies",
+        "quarantined",
+        "retractions",
+    ):
         assert samples[(f"touchline_{name}_total",)] == getattr(HEALTH, name)
     assert (samples[("touchline_updates_total", "assert")], samples[("touchline_updates_total", "withdraw")]) == (2, 1)
     assert samples[("touchline_slack_seconds", "pass")] == 0.912
