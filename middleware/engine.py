@@ -81,7 +81,7 @@ class Engine:
         make_unit: MakeUnit = OrderingUnit,
     ) -> None:
         self._hierarchy = hierarchy
-        self._settings = settings or EngineSettings()
+        self._settings = settings = settings or EngineSettings()
         self._configured: dict[str, UnitSettings] = {}
         self._make_unit = make_unit
         self._names = [detector.spec.name for detector in hierarchy.detectors]
@@ -108,9 +108,7 @@ class Engine:
         self._same_reach = [self._reach.index(reach) for reach in self._reach]
         self._walk_progress_us: list[int | None] = []
         self._subscriptions = subscriptions(hierarchy, self._keyed, self._inputs, self._inputs_by_key)
-        self._progress = SourceProgress(
-            hierarchy.raw_kinds, self._settings.allowed_lateness_us, self._settings.progress
-        )
+        self._progress = SourceProgress(hierarchy.raw_kinds, settings.allowed_lateness_us, settings.progress)
         self._counts = Counts()
         self._lost: list[Loss] = []
         self._faults = Faults()
@@ -147,19 +145,14 @@ class Engine:
                 counts.duplicates += 1
             else:
                 counts.lost += 1
-                lost = arrival.event
-                if verdict is Verdict.COPY_DIFFERS:
-                    counts.differing += 1
-                    lost = progress.replaced or lost
-                self._lost.append(Loss(lost, arrival.until_us, verdict.value))
+                counts.differing += verdict is Verdict.COPY_DIFFERS
+                self._lost.append(progress.loss_of(arrival, verdict))
         progress.update_progress(now_us)
         final_advanced = progress.advance_final(now_us) | (complete_us is not None and progress.promise(complete_us))
         if final_advanced and progress.forget(now_us):
             for own in self._own_sources:
                 own.clear()
-        withdrawn: Iterable[Event] = ()
-        if progress.changes:
-            new, withdrawn = _net_of(new, progress.take_changes())
+        new, withdrawn = progress.net_of(new)
         result = self._process(new, withdrawn, final_advanced=final_advanced)
         counts.since_recount += load.arrivals - before
         if counts.since_recount * self._max_subscribers > RECOUNT * self._settings.max_held:
@@ -169,7 +162,7 @@ class Engine:
     def finish(self) -> PushResult:
         """End the stream: release everything that waits and make everything final."""
         self._progress.end()
-        return self._process((), (), final_advanced=True)
+        return self._process((), final_advanced=True)
 
     def configure(self, name: str, settings: UnitSettings) -> None:
         """Change slack, speculation or retraction of a detector's units from the next push on.
@@ -293,11 +286,8 @@ class Engine:
                 for unit in units.values():
                     unit.final_only = final_only
 
-    def _process(self, new: Iterable[Event], withdrawn: Iterable[Event], *, final_advanced: bool) -> PushResult:
-        """Process new events: by final replay if units release and hold only what is final, else by a walk.
-
-        A withdrawn event is not final, so units still hold it; only a walk takes it out.
-        """
+    def _process(self, new: Iterable[Event], withdrawn: Iterable[Event] = (), *, final_advanced: bool) -> PushResult:
+        """Process new events: by final replay if units release and hold only what is final, else by a walk."""
         replays = self._final_only and self._may_replay and not withdrawn
         if replays and not self._has_replayed:
             replays = not any(unit.holds_released for units in self._units for unit in units.values())
@@ -322,8 +312,7 @@ class Engine:
     def _find_waiting(self) -> None:
         """Find the keyed units in which something waits."""
         for index, units in enumerate(self._units):
-            waiting = {key for key, unit in units.items() if unit.has_waiting}
-            self._waiting[index] = waiting if self._keyed[index] is not None else set()
+            self._waiting[index] = {key for key, unit in units.items() if unit.has_waiting and self._keyed[index]}
 
     def _settings_of(self, index: int) -> UnitSettings:
         name = self._names[index]
@@ -489,7 +478,7 @@ class Engine:
         final_us = final_within(self._units, self._max_reach, self._settings.max_held, progress.clk_us)
         if final_us is not None and final_us > progress.final_us:
             progress.final_us = final_us
-            more = self._process((), (), final_advanced=True)
+            more = self._process((), final_advanced=True)
             result.updates.extend(more.updates)
             result.watched.extend(more.watched)
 
@@ -506,19 +495,6 @@ class Engine:
             name = self._names[index]
             chooser = self._choosers.setdefault(index, RetractionChooser())
             prices_us = prices_us or load.prices_us()
-            step_us, compare_us = load.costs.step(name), load.costs.compare(name)
-            mode = chooser.end_span(done[index], step_us, compare_us, prices_us[index])
+            mode = chooser.end_span(done[index], load.costs.step(name), load.costs.compare(name), prices_us[index])
             for unit in units.values():
                 unit.mode = mode
-
-
-def _net_of(new: list[Event], changes: list[Update]) -> tuple[list[Event], list[Event]]:
-    """Return what a push asserts and what it withdraws: not the events that it asserts and withdraws again."""
-    asserted = {id(event): event for event in new}
-    withdrawn: list[Event] = []
-    for update in changes:
-        if update.diff > 0:
-            asserted[id(update.event)] = update.event
-        elif asserted.pop(id(update.event), None) is None:
-            withdrawn.append(update.event)
-    return list(asserted.values()), withdrawn

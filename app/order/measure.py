@@ -140,7 +140,7 @@ class _Measurement:
 
     def _accept(self, arrival: Arrival, now_us: int) -> Event | None:
         verdict = self._progress.offer(arrival, now_us)
-        self._progress.take_changes()  # what an event is called does not matter here
+        self._progress.net_of([])  # what an event is called does not matter here
         if verdict is Verdict.NEW:
             return self._progress.event
         self.record.duplicates += verdict is Verdict.DUPLICATE

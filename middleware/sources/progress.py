@@ -36,7 +36,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from middleware.events import BEGINNING_US, END_US, Arrival, Event, Update
+from middleware.events import BEGINNING_US, END_US, Arrival, Event, Loss, Update
 from middleware.sources.clock_outliers import ClockOutliers
 from middleware.sources.idle import IDLE_REMEMBERED, KindSources
 from middleware.sources.packet_record import EntryRecord, PacketRecord, same_content
@@ -201,10 +201,28 @@ class SourceProgress:
         self.event = taken
         return Verdict.NEW
 
-    def take_changes(self) -> list[Update]:
-        """Return and forget the changes of events that were taken in before."""
-        changes, self.changes = self.changes, []
-        return changes
+    def net_of(self, new: list[Event]) -> tuple[list[Event], list[Event]]:
+        """Return which events a push asserts and which it withdraws, ``changes`` included, which are forgotten.
+
+        Args:
+            new: events taken in by this push. One that it withdraws again is not asserted.
+        """
+        if not self.changes:
+            return new, []
+        asserted = {id(event): event for event in new}
+        withdrawn: list[Event] = []
+        for update in self.changes:
+            if update.diff > 0:
+                asserted[id(update.event)] = update.event
+            elif asserted.pop(id(update.event), None) is None:
+                withdrawn.append(update.event)
+        self.changes = []
+        return list(asserted.values()), withdrawn
+
+    def loss_of(self, arrival: Arrival, verdict: Verdict) -> Loss:
+        """Return the loss that the last verdict states: of the arrival, or of the event that it replaced."""
+        replaced = self.replaced if verdict is Verdict.COPY_DIFFERS else None
+        return Loss(replaced or arrival.event, arrival.until_us, verdict.value)
 
     def update_progress(self, now_us: int) -> None:
         """Compute ``progress_us`` again after the arrivals of a push, and for the arrival time that has passed."""

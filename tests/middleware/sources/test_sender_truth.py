@@ -45,21 +45,23 @@ class Sent(NamedTuple):
     content: str
 
 
-class Said:
+class Repeater:
     """Emits each raw event as it was taken in: its identity, and its content."""
 
     def __init__(self) -> None:
-        self.spec = Spec("said", "1.1", 1, ("raw",), ("said",))
+        self.spec = Spec("repeated", "1.1", 1, ("raw",), ("repeated",))
 
     def initial(self) -> int:
         return 0
 
     def step(self, state: int, event: Event) -> Step[int]:
         """One for each, numbered in order."""
-        return state + 1, (Event("said", event.ts_us, event.source, event.seq, event.payload, f"said#{event.payload}"),)
+        return state + 1, (
+            Event("repeated", event.ts_us, event.source, event.seq, event.payload, f"repeated#{event.payload}"),
+        )
 
 
-HIERARCHY = Hierarchy(("raw",), [Said()])
+HIERARCHY = Hierarchy(("raw",), [Repeater()])
 
 
 def as_arrival(packet: Sent) -> Arrival:
@@ -72,7 +74,7 @@ def content_of(event: Event) -> Content:
 
 
 class Outcome(NamedTuple):
-    """What became of a stream: what stands, in order, what was lost, and the counts."""
+    """The result of a stream: what stands, in order, what was lost, and the counts."""
 
     stands: list[Event]
     lost: list[Loss]
@@ -80,6 +82,7 @@ class Outcome(NamedTuple):
     differing: int
 
     def accounted(self) -> set[Content]:
+        """Contents that stand or are lost."""
         return {content_of(event) for event in self.stands} | {content_of(loss.event) for loss in self.lost}
 
 
@@ -304,7 +307,7 @@ def sent_by(rng: Random, source: str) -> list[Sent]:
 
 
 def received(rng: Random, sent: Sequence[Sent]) -> list[tuple[int, Sent]]:
-    """What receivers deliver of it: late, in another order, several times, damaged, or not at all."""
+    """Deliver it by receivers: late, in another order, several times, damaged, or not at all."""
     jitter_us, receivers = rng.choice((1, 8, 30, 150)) * MS, rng.choice((1, 1, 2, 3))
     loss, damage = rng.choice((0.0, 0.1, 0.5)), rng.choice((0.0, 0.0, 0.1))
     offset_us, out = 200 * MS, []
@@ -333,9 +336,9 @@ def judge(seed: int) -> None:
     check(again, other)
     assert other.stands == outcome.stands, "what stands depends on the order of arrival"
     assert (other.differing, other.duplicates) == (outcome.differing, outcome.duplicates)
-    said = [as_arrival(p).event for _, p in arrived]
+    arriving = [as_arrival(p).event for _, p in arrived]
     numbered = {(e.source, content_of(e)[1], e.ts_us): e.seq for e in outcome.stands}
-    identified = [Event("raw", e.ts_us, e.source, numbered[e.source, e.seq, e.ts_us], e.payload) for e in said]
+    identified = [Event("raw", e.ts_us, e.source, numbered[e.source, e.seq, e.ts_us], e.payload) for e in arriving]
     assert published(HIERARCHY, identified) == outcome.stands, "the law"
     short = played(arrived, rng.choice((30, 100)) * MS, **ways)
     check(arrived, short)
