@@ -232,9 +232,13 @@ class Run:
         if options.adapts and not self.one_match:  # it adapts to its share of the machine
             share = min(1.0, self._seats * own_hz / (own_hz + other_hz))
             options = replace(options, available=options.available * share)
-        if is_late and match.offset() == match_input.begin:
+        lacks_costs = options.adapts and match.offset() == match_input.begin
+        if is_late and lacks_costs:
             options = MatchPipeline.warm_up(sheet, options, match_input.sample)
-        stage = StageConfig(sheet, options, PIPELINE, str(match.folder / "states"), match_input.begin)
+        stage = StageConfig(
+            sheet, options, PIPELINE, str(match.folder / "states"), match_input.begin,
+            measures=lacks_costs and not is_late,
+        )  # fmt: skip
         spec = match_input.spec(settings.window_s, one_match=self.one_match)
         officials = tuple(map(str, officials_of(settings, match)))
         return MatchPlan(

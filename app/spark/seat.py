@@ -41,6 +41,7 @@ class StageConfig(msgspec.Struct, frozen=True):
         pipeline: ``module:class`` of the pipeline.
         states: folder of the state store.
         begin: offset before the first block, the only one that requires no stored state.
+        measures: whether the engine's process completes the settings with the costs of its work before the first turn.
     """
 
     sheet: MatchSheet
@@ -48,6 +49,7 @@ class StageConfig(msgspec.Struct, frozen=True):
     pipeline: str
     states: str
     begin: int
+    measures: bool = False
 
 
 class UncommittedError(RuntimeError):

@@ -91,19 +91,22 @@ def seat_stage(folder: str, results: str, hub: HubAddress) -> Stage:
 def warm_up_stage(folder: str, blocks: int) -> Callable[[Iterator[int]], Iterator[int]]:
     """Function for ``mapPartitions`` that makes a process of the seat in ``folder`` ready for its first window.
 
-    The process imports what it needs and warms up on ``blocks`` blocks. It completes the options of the matches that
-    are at their beginning with the costs that it measures.
+    The process imports what it needs and warms up on ``blocks`` blocks of the first match. It also completes the
+    settings of the matches whose configuration says so.
     """
 
     def stage(numbers: Iterator[int]) -> Iterator[int]:
         log_in_worker()
         seat, began_s = Seat(folder), time.monotonic()
         for number, entry in enumerate(seat.entries()):
-            sample = load_source(entry.source).sample(entry.spec)
             config = seat.stage(entry.match) if blocks else None
-            if config is not None and (not number or entry.begin == config.begin):
+            if number and (config is None or not config.measures):
+                continue
+            sample = load_source(entry.source).sample(entry.spec)
+            if config is not None:
                 settings = load_pipeline(config.pipeline).warm_up(config.sheet, config.settings, sample, blocks)
-                seat.write_stage(entry.match, msgspec.structs.replace(config, settings=settings))
+                if config.measures:
+                    seat.write_stage(entry.match, msgspec.structs.replace(config, settings=settings))
             log_event(_log, logging.INFO, "process is warm", entry.match, took_s=round(time.monotonic() - began_s, 3))
         yield from numbers  # Spark reuses only a process that has consumed its whole input
 
