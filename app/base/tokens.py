@@ -21,6 +21,7 @@ import msgspec
 
 from dashboard.roles import Grant, Role, digest_of
 from football.errors import UserError
+from football.untrusted import UntrustedError, read_json
 
 FILE = "tokens.json"
 
@@ -49,9 +50,6 @@ class StoredToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def state(self, now_s: float) -> str:
         """Return valid, expired or revoked."""
         return "revoked" if self.revoked_s else "expired" if now_s >= self.ends_s else "valid"
-
-
-_decoder = msgspec.json.Decoder(list[StoredToken])
 
 
 def configuration_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -179,11 +177,10 @@ def _private(path: str, flags: int) -> int:
 
 def _read(file: Path) -> tuple[StoredToken, ...]:
     try:
-        with file.open("rb") as stream:
-            tokens = _decoder.decode(stream.read(_FILE_BYTES_MAX))
+        tokens = read_json(file, list[StoredToken], _FILE_BYTES_MAX)
     except OSError as error:
         raise TokenError(f"{file}: {error.strerror}") from error
-    except (msgspec.DecodeError, ValueError) as error:
+    except UntrustedError as error:
         raise TokenError(f"{file}: is damaged: {error}") from error
     if wrong := [one.name for one in tokens if one.role.upper() not in Role.__members__]:
         raise TokenError(f"{file}: is damaged: {wrong[0]!r} has an unknown role")

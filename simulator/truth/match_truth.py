@@ -18,7 +18,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,6 +26,7 @@ from football.match_sheet import MatchSheet
 from football.payloads import Scalar
 from football.pitch import pitch_of
 from football.truth_kinds import LEVELS
+from football.untrusted import decode_json
 from football.update_stream import EventRecord
 from simulator.physics.limbs import limb_paths
 from simulator.play.squads import Squads
@@ -258,6 +258,6 @@ def records_of(truth: pa.Table) -> tuple[EventRecord, ...]:
     names = EventRecord.__struct_fields__
     rows = truth.select(names).to_pylist()
     return tuple(
-        EventRecord(**{**row, "causes": tuple(row["causes"]), "detail": msgspec.json.decode(row["detail"])})
+        EventRecord(**{**row, "causes": tuple(row["causes"]), "detail": decode_json(row["detail"], dict[str, Scalar])})
         for row in rows
     )

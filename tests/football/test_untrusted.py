@@ -215,3 +215,22 @@ def test_tables_of_plain_types_come_back_as_they_were_written(tmp_path: Path):
     pq.write_table(pa.table({"s": [{"deep": {"deeper": 1}}]}), file)
     with pytest.raises(UntrustedError, match="a column of type struct"):
         read_parquet(file)
+
+
+def test_an_arrow_file_that_expands_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file, text = tmp_path / "0.arrow", pa.array(["ball"] * 3).dictionary_encode()
+    zeros = np.zeros(1_000_000, np.int64)
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    for batch in (pa.record_batch([pa.array(zeros)], ["x"]), pa.record_batch([text], ["x"])):
+        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, batch.schema, options=options) as writer:
+            writer.write_batch(batch)
+        assert untrusted.read_arrow(file).equals(batch)
+    bomb = pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(["x" * 8_000_000]))
+    monkeypatch.setattr(untrusted, "TABLE_BYTES_MAX", 7_999_999)
+    for column in (pa.array(zeros), bomb):
+        batch = pa.record_batch([column], ["x"])
+        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, batch.schema, options=options) as writer:
+            writer.write_batch(batch)
+        assert file.stat().st_size < 10_000
+        with pytest.raises(UntrustedError, match="a table of more than 7999999 bytes"):
+            untrusted.read_arrow(file)

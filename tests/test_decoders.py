@@ -1,0 +1,102 @@
+"""Every place that decodes bytes: ``football/untrusted.py``, and those that are listed here with their reasons."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.test_house import FILES, ROOT
+
+#: What decodes bytes or text, by its full name.
+DECODERS = re.compile(
+    r"msgspec\.(json|msgpack|yaml|toml)\.(decode|Decoder)|json\.loads?|json\.JSONDecoder|orjson\.\w+|yaml\.\w*([Ll]oad|compose|parse)\w*"
+    r"|tomllib\.loads?|pickle\.(loads?|Unpickler)|cloudpickle\.loads?|marshal\.loads?|shelve\.open|eval|exec|ast\.literal_eval"
+    r"|pyarrow\.parquet\.(read_\w+|ParquetFile|ParquetDataset)|pyarrow\.dataset\.\w+|pyarrow\.(ipc|feather|json|orc)\.(open|read)\w*"
+    r"|pyarrow\.csv\.(open|read)_csv|pandas\.read_\w+|numpy\.(load|loadtxt|genfromtxt|fromfile|fromregex)"
+    r"|csv\.(DictReader|reader)|gzip\.(open|decompress)|(zlib|bz2|lzma|zstandard)\.(decompress\w*|open)|zipfile\.ZipFile|tarfile\.\w*open"
+    r"|xml\..+|lxml\..+|defusedxml\..+|struct\.(unpack\w*|iter_unpack|Struct)|duckdb\.connect|kloppy.*"
+)
+
+#: Module -> what it decodes there, and why it does not go through the one decoder.
+LISTED = {
+    "football/untrusted.py": ({"msgspec.json.Decoder", "msgspec.msgpack.Decoder", "tomllib.loads",
+                               "pyarrow.parquet.ParquetFile", "pyarrow.ipc.open_stream"}, "the one decoder"),
+    "app/spark/stage.py": ({"pyarrow.ipc.open_stream"}, "tables of the run's own stages"),
+    "app/pipeline/seal.py": ({"struct.Struct"}, "the lengths before a seal; of states and of the run's own files"),
+    "detectors/signals/kernels/filter_kernel.py": ({"struct.Struct"}, "writes the memory of a kernel"),
+    "middleware/engine.py": ({"pickle.loads"}, "a snapshot, whose seal app/pipeline/state_store.py has checked"),
+    "app/pipeline/pipeline.py": ({"pickle.loads"}, "a snapshot, whose seal app/pipeline/state_store.py has checked"),
+    "app/spark/seat.py": ({"pickle.loads", "msgspec.json.decode"}, "files of the run's own driver; sealed"),
+    "app/spark/results.py": ({"msgspec.msgpack.decode"}, "files of the run's own stages"),
+    "app/sources/producer.py": ({"json.loads"}, "the arguments that the run gives its own child"),
+    "simulator/scenario.py": ({"yaml.SafeLoader"}, "YAML with lines; has limits of size, depth and count of its own"),
+    "replay/formats/debs.py": ({"pyarrow.csv.open_csv"}, "a stream of whole numbers, by parts"),
+    "replay/formats/csv_rows.py": ({"csv.DictReader"}, "text, a typed row each; the csv module bounds its fields"),
+    "replay/formats/ooo_dataset.py": ({"csv.DictReader", "gzip.open"}, "text of one tool of its own, read row by row"),
+    "replay/formats/kloppy_reader.py": (set(), "kloppy is imported by name; its errors are caught"),
+    "app/history/engines.py": ({"duckdb.connect"}, "parts that manifests name, by streaming; DuckDB bounds its memory"),
+    "app/pipeline/framing.py": ({"struct.Struct"}, "rows of the run's own source"),
+    "app/hub/client.py": ({"struct.Struct"}, "the length of a frame, four bytes"),
+    "camera/codec.py": ({"struct.unpack_from"}, "the head of a datagram, eight bytes"),
+}  # fmt: skip
+
+
+def dotted_names(tree: ast.Module) -> Iterator[str]:
+    """The full names of all that a module refers to."""
+    aliases: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                first = name.name.partition(".")[0]
+                aliases[name.asname or first] = name.name if name.asname else first
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            aliases |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
+    for node in ast.walk(tree):
+        parts: list[str] = []
+        inner: ast.expr | ast.AST = node
+        while isinstance(inner, ast.Attribute):
+            parts.append(inner.attr)
+            inner = inner.value
+        if isinstance(inner, ast.Name) and (parts or inner.id in aliases or inner.id in ("eval", "exec")):
+            yield ".".join([aliases.get(inner.id, inner.id), *reversed(parts)])
+
+
+def decoders_of(text: str) -> set[str]:
+    """What decodes bytes in the text of a module."""
+    return {name for name in dotted_names(ast.parse(text)) if DECODERS.fullmatch(name)}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import msgspec\nmsgspec.json.decode(b'')", "msgspec.json.decode"),
+        ("from msgspec import json as j\nread = j.Decoder(int)", "msgspec.json.Decoder"),
+        ("import pyarrow.parquet as pq\npq.read_table('x')", "pyarrow.parquet.read_table"),
+        ("from pickle import loads\nloads(b'')", "pickle.loads"),
+        ("def f():\n    import yaml\n    return yaml.safe_load('')", "yaml.safe_load"),
+        ("from xml.etree import ElementTree as ET\nET.parse('x')", "xml.etree.ElementTree.parse"),
+        ("import numpy as np\nnp.load('x')", "numpy.load"),
+        ("eval('1')", "eval"),
+    ],
+)
+def test_the_inventory_sees_a_decoder_under_any_name(text: str, found: str):
+    assert found in decoders_of(text)
+
+
+def test_no_module_decodes_bytes_around_the_one_decoder():
+    found = {str(path.relative_to(ROOT)): decoders_of(path.read_text(encoding="utf-8")) for path in FILES}
+    around = {file: sorted(names - LISTED.get(file, (set(), ""))[0]) for file, names in found.items()}
+    around = {file: names for file, names in around.items() if names}
+    assert not around, f"decode by football/untrusted.py, or list it with its reason: {around}"
+    stale = {file: sorted(names - found.get(file, set())) for file, (names, _) in LISTED.items()}
+    assert not {file: names for file, names in stale.items() if names}, "listed, and there no more"
+    assert all(reason and Path(ROOT / file).is_file() for file, (_, reason) in LISTED.items())
+
+
+def test_only_snapshots_with_a_seal_are_unpickled():
+    unpickling = {file for file, (names, _) in LISTED.items() if any(name.startswith("pickle") for name in names)}
+    assert unpickling == {"middleware/engine.py", "app/pipeline/pipeline.py", "app/spark/seat.py"}
