@@ -135,11 +135,16 @@ def _repair_rows(health: Health | None) -> list[tuple[str, ...]]:
     return [
         ("retractions", _count(health and health.retractions)),
         ("duplicates", _count(health and health.duplicates)),
-        ("differing copies", _count(health and health.differing_copies)),
         ("quarantined", _count(health and health.quarantined)),
-        ("lost", _count(health and health.lost)),
+        ("lost", _lost(health)),
         ("failed detectors", _ABSENT if health is None else ", ".join(health.failed) or "none"),
     ]
+
+
+def _lost(health: Health | None) -> str:
+    """Count of lost packets, and of the differing copies among them if there are any."""
+    differing = f", {health.differing_copies:,} differ" if health and health.differing_copies else ""
+    return _count(health and health.lost) + differing
 
 
 def _figure(value: float | None) -> str:

@@ -66,7 +66,7 @@ def dotted_names(tree: ast.Module) -> Iterator[str]:
 
 
 def decoders_of(text: str) -> set[str]:
-    """What decodes bytes in the text of a module."""
+    """Calls in the text of a module that decode bytes."""
     return {name for name in dotted_names(ast.parse(text)) if DECODERS.fullmatch(name)}
 
 

@@ -27,7 +27,7 @@ def test_the_strip_shows_every_counter_of_the_health():
         "positions": ("1,234,567",),
     }  # fmt: skip
     assert cells(tables, "Repairs and losses") == {
-        "retractions": ("5",), "duplicates": ("9",), "differing copies": ("4",), "quarantined": ("2",), "lost": ("1",),
+        "retractions": ("5",), "duplicates": ("9",), "quarantined": ("2",), "lost": ("1, 4 differ",),
         "failed detectors": ("none",),
     }  # fmt: skip
 
