@@ -18,17 +18,16 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-from rich.console import Console
 
 from app.base.errors import reason_of
 from app.base.pace import NEVER_US
+from app.base.terminal import make_console
 from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, RecordedMatch
 from app.pipeline.commits import HostError
 from app.pipeline.folder import Match, open_match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
-from app.pipeline.options import PIPELINE, options_of
-from app.pipeline.pipeline import MatchPipeline
+from app.pipeline.options import PIPELINE, options_of, with_costs
 from app.settings.resolve import make_settings
 from app.sources.captures import is_capture
 from app.sources.interface import Recording
@@ -136,14 +135,14 @@ def _played(name: str, recorded: RecordedMatch, batch: BatchOptions, draft: Path
     if recorded.store and not source_of_store(Path(recorded.store)).has_recording:
         raise BatchError(f"{recorded.store}: was read from a topic, so its store has no packets")
     settings = make_settings(_given(recorded, batch, draft))
-    with open_match(settings, Console(file=io.StringIO())) as match:
+    with open_match(settings, make_console(file=io.StringIO())) as match:
         recording = match.input.recording
         if recording is None:
             raise BatchError(f"{recorded.source}: is no recording, and cannot be played again")
         stop_us = _recorded_until_us(recorded, recording)
         if recorded.store and (Path(recorded.store) / JOURNAL).is_file():
             shutil.copy(Path(recorded.store) / JOURNAL, draft / JOURNAL)
-        options = MatchPipeline.warm_up(recording.sheet, options_of(settings), recording)
+        options = with_costs(options_of(settings), recording.sheet, recording)
         config = InProcessConfig(PIPELINE, options, draft / "states", 0.0, _WINDOW_US, stop_us, (draft,))
         InProcessHost(recording, config, _NoFollower(), _BatchCommits(match, batch.positions)).run(threading.Event())
         stream_s = (match.offset() - match.input.begin) / 1e6

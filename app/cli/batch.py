@@ -10,9 +10,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TimeElapsedColumn
 from rich.table import Table
 
+from app.base.terminal import make_console, make_progress
 from app.batch.changes import KindChange, sum_changes
 from app.batch.play import BatchOptions, Result
 from app.batch.run import Watch, as_plain, run_batch, totals
@@ -61,7 +62,7 @@ def batch(
     choices = BatchOptions(
         str(out.resolve()), alpha, str(parameters.resolve()) if parameters else "", checked.detectors, positions
     )
-    console = Console(stderr=as_json, width=None if sys.stdout.isatty() else 150)
+    console = make_console(stderr=as_json, width=None if sys.stdout.isatty() else 150)
     with _progress(console, len(given)) as watch:
         results, skipped = run_batch(given, choices, jobs=jobs, master=master, anew=anew, watch=watch)
     if as_json:
@@ -78,8 +79,7 @@ def _progress(console: Console, total: int) -> Iterator[Watch | None]:
     if not console.is_terminal:
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with make_progress(console, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()) as bar:
         whole = bar.add_task("Matches", total=None)
         bars: dict[str, TaskID] = {}
 

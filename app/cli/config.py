@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from pydantic import SecretStr
-from rich.console import Console
 from rich.table import Table
 
+from app.base.terminal import make_console
 from app.cli.live import options_of_live
 from app.cli.options import TAKES_MORE, Given
 from app.cli.output import print_json
@@ -55,7 +55,7 @@ def config(
         table.add_column(heading, overflow="fold")
     for name, setting in shown.items():
         table.add_row(name, _text(setting.value), setting.origin, setting.where)
-    Console().print(table)
+    make_console().print(table)
 
 
 def shown_settings(resolved: ResolvedSettings) -> dict[str, Setting]:

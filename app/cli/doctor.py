@@ -17,12 +17,13 @@ from typing import Annotated, Any
 
 import typer
 from packaging.requirements import InvalidRequirement, Requirement
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from app.api.servers import METRICS_PORT
 from app.base.errors import one_line
 from app.base.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
+from app.base.terminal import make_console
 from app.cli.doctor_security import examine_security
 from app.cli.finding import Finding
 from app.cli.live import options_of_live
@@ -121,10 +122,11 @@ def run_doctor(flags: Mapping[str, Any], *, as_json: bool, security: bool = Fals
         table = Table(box=None, pad_edge=False, header_style="bold")
         for heading in ("", "check", "found", "what to do"):
             table.add_column(heading, overflow="fold")
-        marks = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "bad": "[red]bad[/]"}
+        colours = {"ok": "green", "note": "yellow", "bad": "red"}
         for finding in findings:
-            table.add_row(marks[finding.verdict], finding.what, finding.found, finding.remedy)
-        Console().print(table)
+            mark = Text(finding.verdict, colours[finding.verdict])
+            table.add_row(mark, finding.what, finding.found, finding.remedy)
+        make_console().print(table)
     return all(finding.verdict != "bad" for finding in findings)
 
 

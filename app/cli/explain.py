@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import msgspec
 import typer
-from rich.console import Console
 
+from app.base.terminal import make_console, waiting
 from app.cli.options import Folder, Given
 from app.cli.output import print_json
 from app.explain.reasons import Explanation, HistoryEntry
@@ -34,8 +34,8 @@ def explain(
 
     The match is played once more around the event, with the parameters and detectors that it had.
     """
-    with Console(stderr=True).status("Reading the log") as status:
-        explanation = explain_event(folder, event, status.update)
+    with waiting(make_console(stderr=True), "Reading the log") as line:
+        explanation = explain_event(folder, event, line.say)
     if as_json:
         print_json(_plain(explanation))
     else:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
+from rich.progress import BarColumn, TaskProgressColumn, TimeRemainingColumn
 
+from app.base.terminal import make_console, make_progress
 from app.cli.options import Given
 from app.cli.output import print_json
 from app.kafka.address import parse
@@ -50,10 +50,11 @@ def publish(
     times = _times(speed)
     address = parse(topic)
     named = _named([Capture.open(folder) for folder in captures], match or ())
-    console, stop = Console(stderr=as_json), threading.Event()
+    console, stop = make_console(stderr=as_json), threading.Event()
     signal.signal(signal.SIGINT, lambda number, frame: stop.set())
     make_topic(address, partitions)
-    with Progress(console=console, transient=True) as bar, ThreadPoolExecutor(len(named)) as pool:
+    columns = (BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with make_progress(console, *columns) as bar, ThreadPoolExecutor(len(named)) as pool:
 
         def play(name: str, capture: Capture) -> Published:
             total = (capture.end_us - capture.begin_us) / 1e6 if capture.is_finished else None

@@ -19,8 +19,9 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
+from app.base.terminal import make_console, make_progress, plain_column, waiting
 from app.cli.options import Given
 from app.cli.output import print_json, writing
 from app.sources.captures import tracked_production
@@ -136,13 +137,13 @@ def run_simulate(options: SimulateOptions, *, as_json_text: bool = False) -> int
     scenario = read_scenario(find_scenario(options.scenario)) if options.scenario else None
     settings = settings_of(options, scenario)
     channel = channel_named(options.channel)
-    console = Console(stderr=True, width=None if sys.stderr.isatty() else 150)
+    console = make_console(stderr=True, width=None if sys.stderr.isatty() else 150)
     prepare(options.out, settings, channel)
     report = produce(options, settings, channel, scenario, console)
     if as_json_text:
         print_json(_verdicts(report, settings.seed))
     else:
-        print_report(report, settings, channel, Console(width=None if sys.stdout.isatty() else 170))
+        print_report(report, settings, channel, make_console(width=None if sys.stdout.isatty() else 170))
     return 1 if report["unmet"] else 0
 
 
@@ -244,7 +245,7 @@ def produce(
         records = records_of(table)
         report["unmet"] = [str(expected) for expected in scenario.expect if not expected.holds(records)]
     if sampler is not None and isinstance(play, Match):
-        with console.status("measuring realism"):
+        with waiting(console, "measuring realism"):
             report["realism"] = _realism(play, sampler, written.seconds)
     return report
 
@@ -262,10 +263,8 @@ def _production(options: SimulateOptions, settings: Simulation) -> tuple[Measure
 
 
 def _bar(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f} of {task.total:.0f} s"),
-        TimeRemainingColumn(), console=console, transient=True,
-    )  # fmt: skip
+    seconds = plain_column("{task.completed:.0f} of {task.total:.0f} s")
+    return make_progress(console, BarColumn(), seconds, TimeRemainingColumn())
 
 
 def _report(options: SimulateOptions, written: Written, took_s: float, truths: int) -> dict[str, Any]:
@@ -305,7 +304,7 @@ def print_report(report: dict[str, Any], settings: Simulation, channel: Channel,
     """Prints the report as text."""
 
     def print_line(text: str) -> None:
-        console.print(text, highlight=False, soft_wrap=True, markup=False)
+        console.print(text, highlight=False, soft_wrap=True)
 
     score = "" if report["score"] is None else " {}:{},".format(*report["score"])
     print_line(

@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from app.base.terminal import make_console
 from app.base.tokens import DAYS_MAX, TokenError, TokenStore
 from app.cli.output import print_json
 from dashboard.roles import Role
@@ -63,8 +62,8 @@ def list_tokens(as_json: Annotated[bool, typer.Option("--json", help="Print JSON
     for heading in ("name", "role", "state", "created", "ends"):
         table.add_column(heading, overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row.values()))
-    Console().print(table)
+        table.add_row(*row.values())
+    make_console().print(table)
 
 
 @app.command()

@@ -13,10 +13,12 @@ from typing import Annotated, Any, TextIO
 import msgspec
 import typer
 from rich.console import Console
-from rich.progress import track
+from rich.progress import BarColumn, TimeRemainingColumn
 
+from app.base.terminal import make_console, make_progress
 from app.cli.options import Given
 from app.cli.output import print_json
+from app.pipeline.options import with_costs
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import make_settings, read_stored_settings
 from detectors.parameters import Parameters
@@ -57,7 +59,7 @@ def trace(
     """
     capture = Capture.open(folder)
     options = _options(folder, capture, alpha, retraction)
-    console = Console(stderr=True)
+    console = make_console(stderr=True)
     until_us = capture.readable_us
     first = _play(folder, capture, until_us, options, Trace(event), console, "Looking for it")
     if not first.mentioned_us:
@@ -105,7 +107,7 @@ def _options(path: Path, capture: Capture, alpha: str | None, retraction: str | 
         parameters=stored.get("parameters", Parameters()),
         extra=tuple(stored.get("detectors", ())),
     )
-    return MatchPipeline.warm_up(capture.sheet, options, capture) if options.adapts else options
+    return with_costs(options, capture.sheet, capture)
 
 
 def _play(
@@ -114,9 +116,12 @@ def _play(
     """Play the capture with traced units; of one that still grows the part that can be read."""
     pipeline = MatchPipeline(capture.sheet, options, make_unit=trace.unit)
     blocks = replayed(path, capture.payloads(capture.begin_us, until_us), capture.begin_us, until_us)
-    for arrival_us, payload in track(blocks, title, console=console, transient=True):
-        trace.at(arrival_us)
-        pipeline.push(payload, arrival_us)
+    with make_progress(console, BarColumn(), TimeRemainingColumn()) as bar:
+        task = bar.add_task(title, total=until_us - capture.begin_us)
+        for arrival_us, payload in blocks:
+            trace.at(arrival_us)
+            pipeline.push(payload, arrival_us)
+            bar.update(task, completed=arrival_us - capture.begin_us)
     if capture.is_finished and until_us == capture.end_us:
         pipeline.finish()
     return trace

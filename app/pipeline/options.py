@@ -5,7 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from app.pipeline.pipeline import PipelineOptions
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
+from app.sources.interface import Recording
+from football.match_sheet import MatchSheet
 
 if TYPE_CHECKING:
     from app.settings.model import LiveSettings
@@ -15,7 +17,7 @@ PIPELINE = "app.pipeline.pipeline:MatchPipeline"
 
 
 def options_of(settings: LiveSettings) -> PipelineOptions:
-    """Options of the pipeline. They lack initial costs, which a host measures (:meth:`MatchPipeline.warm_up`)."""
+    """Options of the pipeline. They lack initial costs; see :func:`with_costs`."""
     return PipelineOptions(
         alpha=settings.alpha,
         retraction=settings.retraction,
@@ -24,6 +26,17 @@ def options_of(settings: LiveSettings) -> PipelineOptions:
         parameters=settings.parameters,
         extra=settings.detectors,
     )
+
+
+def with_costs(options: PipelineOptions, sheet: MatchSheet, sample: Recording) -> PipelineOptions:
+    """The options with initial costs, which are measured on a sample if they adapt to load and have none.
+
+    Args:
+        options: of the pipeline.
+        sheet: of the match.
+        sample: the match's own beginning, or a recording like it.
+    """
+    return MatchPipeline.warm_up(sheet, options, sample) if options.adapts and options.costs is None else options
 
 
 def load_pipeline(name: str) -> Any:

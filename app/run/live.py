@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TimeElapsedColumn
 
 from app.base.logs import log_event
 from app.base.private import check_store
+from app.base.terminal import make_console, make_progress, plain_column
 from app.pipeline.commits import HostError
 from app.pipeline.folder import InUseError, Match, locked, open_match, read_match
 from app.pipeline.options import PIPELINE, load_pipeline, options_of
@@ -58,7 +59,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     Raises:
         LiveError, HostError, and the errors of source, store, hub, page and Java.
     """
-    console, stop = Console(stderr=as_json), threading.Event()
+    console, stop = make_console(stderr=as_json), threading.Event()
     with stopped_by_signals(stop, console), ExitStack() as standing_by, ExitStack() as background:
         run = Run(settings, console, background, one_match=True)
         ready = standing_by.enter_context(_stand_by(run, stop)) if settings.standby else None
@@ -231,9 +232,9 @@ def _camera(live: LiveMatch, background: ExitStack) -> Callable[[], Any] | None:
 @contextmanager
 def _progress(live: LiveMatch, console: Console) -> Iterator[None]:
     """Shows a progress line while the match plays; in a pipe or a file, a new line every half minute."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"), TimeElapsedColumn())
+    columns = (BarColumn(), plain_column("{task.fields[count]}"), TimeElapsedColumn())
     over, match_input, feed = threading.Event(), live.match.input, live.feed
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with make_progress(console, *columns, disable=not console.is_terminal) as bar:
         task = bar.add_task("Starting", total=None, count="")
 
         def show_progress() -> None:

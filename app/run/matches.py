@@ -18,6 +18,7 @@ from rich.console import Console
 from app.base.errors import one_line, reason_of
 from app.base.logs import log_event
 from app.base.private import check_store
+from app.base.terminal import make_console
 from app.pipeline.folder import Match, open_match
 from app.run.match_discovery import MatchDiscovery, ReadList
 from app.run.run import LOGS, LiveMatch, Run, total_hz
@@ -179,7 +180,7 @@ def run_matches(read_list: ReadList, common: Mapping[str, Any], *, as_json: bool
     Raises:
         As :meth:`MatchesRun.run`.
     """
-    console = Console(stderr=as_json)
+    console = make_console(stderr=as_json)
     store = common.get("store")
     folder = Path(store).resolve() if store else Path("matches").resolve() / f"{datetime.now(UTC):run-%Y%m%dT%H%M%SZ}"
     summary = MatchesRun(read_list, common, folder, console).run(threading.Event())

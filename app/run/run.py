@@ -35,8 +35,8 @@ from app.operations.secrets import secrets_of
 from app.pipeline.commits import HostError
 from app.pipeline.folder import Match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
-from app.pipeline.options import PIPELINE, options_of
-from app.pipeline.pipeline import WARM_UP_BLOCKS, MatchPipeline
+from app.pipeline.options import PIPELINE, options_of, with_costs
+from app.pipeline.pipeline import WARM_UP_BLOCKS
 from app.run.summary import summarize
 from app.settings.model import LiveSettings, SettingsError
 from app.sources.interface import Entry
@@ -234,7 +234,7 @@ class Run:
             options = replace(options, available=options.available * share)
         lacks_costs = options.adapts and match.offset() == match_input.begin
         if is_late and lacks_costs:
-            options = MatchPipeline.warm_up(sheet, options, match_input.sample)
+            options = with_costs(options, sheet, match_input.sample)
         stage = StageConfig(
             sheet, options, PIPELINE, str(match.folder / "states"), match_input.begin,
             measures=lacks_costs and not is_late,
@@ -355,7 +355,7 @@ class Run:
             raise SettingsError(f"--engine inprocess: {settings.source} is no recording, and is read through Spark")
         options = options_of(settings)
         if match.offset() == match.input.begin:
-            options = MatchPipeline.warm_up(recording.sheet, options, recording)
+            options = with_costs(options, recording.sheet, recording)
         config = InProcessConfig(
             PIPELINE, options, match.folder / "states", settings.pace, settings.window_us,
             officials=officials_of(settings, match),

@@ -136,9 +136,12 @@ class FileSource(_Captured):
 
     def prepare(self, request: SourceRequest, folder: Path, console: Console, background: ExitStack) -> None:
         """See :class:`app.sources.interface.Source`."""
-        from rich.progress import Progress
+        from rich.progress import BarColumn, TaskProgressColumn, TimeRemainingColumn
 
-        with Progress(console=console, transient=True) as bar:
+        from app.base.terminal import make_progress
+
+        columns = (BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        with make_progress(console, *columns) as bar:
             task = bar.add_task(f"Preparing {request.source} through channel {request.channel}", total=1.0)
             prepare_capture(
                 request.source,
