@@ -8,7 +8,8 @@ decoded, and all share these limits: values nest at most ``DEPTH_MAX`` deep, num
 largest length and no control characters. Fields that a kind does not know are ignored; fields that it knows have their
 type. Whatever is wrong becomes an :class:`UntrustedError` with the reason; the caller names file or topic and record.
 
-``tests/test_untrusted.py`` lists every other module that decodes bytes, each with its reason.
+:mod:`football.parquet_pages` and :mod:`football.untrusted_files` belong to it. ``tests/test_decoders.py`` lists every
+other module that decodes bytes, each with its reason.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from football.errors import UserError
+from football.parquet_pages import page_sizes
 
 T = TypeVar("T")
 
@@ -46,6 +48,9 @@ ROWS_MAX, COLUMNS_MAX = 20_000_000, 1_000
 
 #: Bytes of a table in memory: so many in any case, and so many a byte of its file; never more than the last.
 TABLE_BYTES, TABLE_BYTES_PER_BYTE, TABLE_BYTES_MAX = 256 << 20, 100, 2 << 30
+
+#: Bytes that Arrow takes for a value of a list column besides its content: two levels, an offset, an index.
+LIST_VALUE_BYTES = 16
 
 #: Bytes of a segment of a capture: five seconds of the fastest system take 10 MB.
 ARROW_FILE_BYTES_MAX = 256 << 20
@@ -75,6 +80,11 @@ _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _ROWS_AT_ONCE = 1 << 16
+
+#: What decoders raise over bytes.
+_DAMAGED = (
+    OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError, MemoryError, pa.ArrowException
+)  # fmt: skip
 _ARROW, _ARROW_END, _DICTIONARY_BATCH = b"ARROW1\0\0", b"ARROW1", 2
 
 
@@ -167,7 +177,7 @@ def read_text(path: Path, bytes_max: int = DOCUMENT_BYTES_MAX) -> str:
 
 def read_bytes(path: Path, bytes_max: int) -> bytes:
     """Read a file that is not larger than a limit. Errors as in :func:`read_json`."""
-    _check_regular(path)
+    check_regular(path)
     with path.open("rb") as file:
         content = file.read(bytes_max + 1)
     _check_size(len(content), bytes_max)
@@ -177,8 +187,9 @@ def read_bytes(path: Path, bytes_max: int) -> bytes:
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a Parquet file, or those of some columns that it has, with texts as plain texts.
 
-    The footer is checked before anything is read. Texts are read as dictionaries and their size is added up before they
-    are expanded, because a page of a few bytes may repeat a long text a million times.
+    The footer is checked before anything is read, and so are the headers of the pages of a list column, since its rows
+    do not bound its values. Texts are read as dictionaries and their size is added up before they are expanded, because
+    a page of a few bytes may repeat a long text a million times.
 
     Raises:
         FileNotFoundError: there is none.
@@ -186,19 +197,24 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """
     import pyarrow.parquet as pq  # not where positions are decoded: it takes 30 ms
 
-    _check_regular(path)
+    check_regular(path)
     with _refusing("truncated, or not Parquet"), pq.ParquetFile(path) as plain:
         chosen = [name for name in plain.schema_arrow.names if columns is None or name in columns]
         budget = _Budget(path.stat().st_size)
         _check_footer(plain, chosen, budget)
+        lists = [name for name in chosen if pa.types.is_nested(plain.schema_arrow.field(name).type)]
+        if lists:
+            pages = page_sizes(path, lists)
+            budget.check(sum(page.expanded_bytes + page.values * LIST_VALUE_BYTES for page in pages))
         texts = [column.path for column in map(plain.schema.column, range(len(plain.schema)))
                  if column.physical_type == "BYTE_ARRAY"]  # fmt: skip
         with pq.ParquetFile(path, read_dictionary=texts) as file:
             batches = []
-            for batch in file.iter_batches(_ROWS_AT_ONCE, columns=chosen):
-                batch.validate(full=True)
-                arrays = [_expanded(array, budget) for array in batch.columns]
-                batches.append(pa.record_batch(arrays, names=batch.schema.names))
+            for group in range(file.num_row_groups):  # Arrow does not join the dictionaries of lists of two groups
+                for batch in file.iter_batches(_ROWS_AT_ONCE, [group], chosen):
+                    batch.validate(full=True)
+                    arrays = [_expanded(array, budget) for array in batch.columns]
+                    batches.append(pa.record_batch(arrays, names=batch.schema.names))
             schema = file.schema_arrow
         if batches:
             return pa.Table.from_batches(batches)
@@ -263,7 +279,7 @@ class _Budget:
     """Bytes that a table may still take in memory."""
 
     def __init__(self, file_bytes: int) -> None:
-        self.limit = self._left = min(TABLE_BYTES + TABLE_BYTES_PER_BYTE * file_bytes, TABLE_BYTES_MAX)
+        self.limit = self._left = min(expanded_bytes_max(file_bytes), TABLE_BYTES_MAX)
 
     def check(self, size: int) -> None:
         """Refuse what does not fit."""
@@ -316,6 +332,11 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+def expanded_bytes_max(file_bytes: int) -> int:
+    """Return how many bytes a file may expand to, if it is read as a stream."""
+    return TABLE_BYTES + TABLE_BYTES_PER_BYTE * file_bytes
+
+
 def is_name(text: str) -> bool:
     """True if a text can be the id of a match, and, with its separators quoted, the name of a file or folder.
 
@@ -323,6 +344,15 @@ def is_name(text: str) -> bool:
     [True, True, False, False, False, False]
     """
     return text not in ("", ".", "..") and text.isprintable() and len(quote(text, safe="")) <= NAME_BYTES_MAX
+
+
+def is_folder(text: str) -> bool:
+    """True if a text can be the name of a folder as it stands.
+
+    >>> [is_folder(text) for text in ("final", "cup/final", "..", ".playing")]
+    [True, False, False, False]
+    """
+    return is_name(text) and "/" not in text and not text.startswith(".")
 
 
 @lru_cache(maxsize=4096)
@@ -362,7 +392,16 @@ def _refusing(form: str) -> Iterator[None]:
         yield
     except UntrustedError:
         raise
-    except (OSError, ValueError, RecursionError, KeyError, MemoryError, pa.ArrowException) as error:
+    except (
+        OSError,
+        ValueError,
+        RecursionError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        MemoryError,
+        pa.ArrowException,
+    ) as error:
         raise UntrustedError(_reason(error, form)) from error
 
 
@@ -377,7 +416,7 @@ def _check_size(size: int, bytes_max: int) -> None:
         raise UntrustedError(f"larger than {bytes_max} bytes")
 
 
-def _check_regular(path: Path) -> None:
+def check_regular(path: Path) -> None:
     """Refuse pipes and devices, which have no end."""
     if not S_ISREG(path.stat().st_mode):
         raise UntrustedError("not a regular file")

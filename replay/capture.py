@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
@@ -33,11 +34,11 @@ import numpy as np
 
 from football.errors import CaptureError
 from football.match_sheet import MatchSheet
-from football.packet_table import MISSING, Ints, Packets, block_times, concat, from_blocks
+from football.packet_table import Ints, Packets, block_times, from_blocks
 from football.packets import Block, RejectedRecord
 from football.untrusted import LISTING_BYTES_MAX, Count, UntrustedError, Whole, decode_json, read_json
 from replay import wire
-from replay.segments import read_segment, write_segment
+from replay.segments import merge, read_segment, write_segment
 
 #: Version of the layout.
 VERSION = "2"
@@ -45,10 +46,14 @@ VERSION = "2"
 #: Arrival time in a segment: what a writer holds, and what the first look into a time costs.
 SEGMENT_US, HOUR_US = 5_000_000, 3_600_000_000
 
+#: Arrival time from the first block to the end: a longer capture is no match, and its windows would never end.
+LENGTH_MAX_US = 31 * 24 * HOUR_US
+
 HEAD, END, LOCK = "head.json", "end.json", "writer.lock"
 
 _LOOK_S = 0.02
 _BLOCKS_AT_ONCE = 256
+_SEGMENT = re.compile(r"\d{7,15}|-\d{6,15}", re.ASCII)
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -214,7 +219,7 @@ class CaptureWriter:
     def _close_segment(self) -> None:
         if self._segment is None:
             return
-        batch = concat(_of_one_list(self._open))
+        batch = merge(self._open)
         times = block_times(batch.arrival_us, self._head.slot_us)
         if not self._has_head:
             head = msgspec.structs.replace(self._head, begin_us=int(times[0]))
@@ -296,7 +301,10 @@ class Capture:
     def end(self) -> End | None:
         """Metadata of the end, None while it grows."""
         if self._end is None and (self.path / END).exists():
-            self._end = _read(self.path / END, End)
+            end = _read(self.path / END, End)
+            if end.end_us - self.begin_us > LENGTH_MAX_US:
+                raise CaptureError(f"{self.path / END}: ends {end.end_us - self.begin_us} us after its beginning")
+            self._end = end
         return self._end
 
     @property
@@ -359,9 +367,8 @@ class Capture:
         while True:
             if self.is_finished:
                 return self.end_us > at_us
-            if any(segment > number for segment in self._segments()):
-                return True
-            if self._wait_for(number) and bool(self._segment(number)[2][-1] >= at_us):
+            found = self._next_segment(number)
+            if found is not None and (found > number or bool(self._segment(found)[2][-1] >= at_us)):
                 return True
             number += 1
 
@@ -391,34 +398,51 @@ class Capture:
         if end_us <= start_us:
             return
         length_us = self._head.segment_us
-        for number in range(max(start_us, self.begin_us) // length_us, (end_us - 1) // length_us + 1):
-            if self.is_finished and number * length_us >= self.end_us:
+        number, last = max(start_us, self.begin_us) // length_us, (end_us - 1) // length_us
+        while number <= last and not (self.is_finished and number * length_us >= self.end_us):
+            found = self._next_segment(number)
+            if found is None or found > last:
                 return
-            if not self._wait_for(number):
-                continue
-            _, batch, times = self._segment(number)
+            _, batch, times = self._segment(found)
             first, stop = (int(i) for i in np.searchsorted(times, [start_us, end_us]))
             if first < stop:
                 yield batch.part(first, stop), times[first:stop]
+            number = found + 1
 
     def _segments(self) -> set[int]:
-        """Numbers of the segments that are there now."""
-        self._known = {int(path.stem) for path in self.path.glob("*.arrow")}
-        return self._known
+        """Numbers of the segments that are there now.
 
-    def _wait_for(self, number: int) -> bool:
-        """Return True once a segment exists, False once it is certain that it holds nothing."""
-        while True:
-            if number in self._known or number in self._segments():
-                return True
-            if self.is_finished or any(known > number for known in self._known):
-                return number in self._segments()
-            if not self.is_growing() and number not in self._segments() and not self.is_finished:
+        Raises:
+            CaptureError: a file has the name of a segment that no match has.
+        """
+        numbers = set()
+        first, length_us = self.begin_us // self._head.segment_us, self._head.segment_us
+        for path in self.path.glob("*.arrow"):
+            number = int(path.stem) if _SEGMENT.fullmatch(path.stem) else None
+            if number is None or not first - 1 <= number <= first + LENGTH_MAX_US // length_us:
+                raise CaptureError(f"{path}: no segment of a match: its number must lie near that of the first one")
+            numbers.add(number)
+        self._known = numbers
+        return numbers
+
+    def _next_segment(self, number: int) -> int | None:
+        """Return the first segment from ``number`` on; None once it is certain that there is none. Waits until then."""
+        while number not in self._known:
+            finished, growing = self.is_finished, self.is_growing()
+            if any(known > number for known in self._segments()):
+                # One that was listed after its successor was there is listed now, if it exists.
+                return min(known for known in self._segments() if known >= number)
+            if number in self._known:
+                break
+            if finished:
+                return None
+            if not growing and not self.is_finished:
                 raise CaptureError(
                     f"{self.path}: ends at {max(self._known, default=-1) + 1} x {self._head.segment_us} us without"
                     f" an {END}: its writer stopped before the match was over"
                 )
             time.sleep(_LOOK_S)
+        return number
 
     def is_growing(self) -> bool:
         """True while a process writes it."""
@@ -438,28 +462,13 @@ class Capture:
     def _segment(self, number: int) -> tuple[int, Packets, Ints]:
         """Return a segment, from a cache of one."""
         if self._latest is None or self._latest[0] != number:
-            batch = read_segment(self.path / _name(number))
+            batch, length_us = read_segment(self.path / _name(number)), self._head.segment_us
+            arrival_us = batch.arrival_us
+            within = len(batch) and number * length_us <= arrival_us[0] and arrival_us[-1] < (number + 1) * length_us
+            if not within or np.any(np.diff(arrival_us) < 0):
+                raise CaptureError(f"{self.path / _name(number)}: has no packets, or some of another time")
             self._latest = number, batch, block_times(batch.arrival_us, self.slot_us)
         return self._latest
-
-
-def _of_one_list(parts: list[Packets]) -> list[Packets]:
-    """Return the same packets under one list of transmitters and one width."""
-    width = max(part.values.shape[1] for part in parts)
-    if all(part.names == parts[0].names and part.values.shape[1] == width for part in parts):
-        return parts
-    codes: dict[str, int] = {}
-    for part in parts:
-        for name in part.names:
-            codes.setdefault(name, len(codes))
-    names = tuple(codes)
-    same: list[Packets] = []
-    for part in parts:
-        values = np.full((len(part.values), width), MISSING, np.int32)
-        values[:, : part.values.shape[1]] = part.values
-        tag = np.array([codes[name] for name in part.names], np.int64)[part.tag]
-        same.append(Packets(names, part.arrival_us, tag, part.sequence, part.bounds, part.ts_us, values))
-    return same
 
 
 def _name(number: int) -> str:

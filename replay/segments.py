@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from football.errors import CaptureError
-from football.packet_table import MISSING, MOTION, QUALITY, WIDTH_WITH_MOTION, Packets
+from football.packet_table import MISSING, MOTION, QUALITY, WIDTH_WITH_MOTION, Packets, concat
 from football.untrusted import read_arrow
 
 #: Measured (``bench/simulator.py``): less than half of the plain columns' bytes, two thirds of lz4's, for the same
@@ -56,6 +56,25 @@ def _column(values: np.ndarray, kind: pa.DataType | None = None) -> pa.Array:
     if kind is not None:
         values = np.where(missing, 0, values).astype(kind.to_pandas_dtype())
     return pa.array(np.ascontiguousarray(values), mask=mask)
+
+
+def merge(parts: list[Packets]) -> Packets:
+    """Return packets in one batch, under one list of transmitters and one width."""
+    width = max(part.values.shape[1] for part in parts)
+    if all(part.names == parts[0].names and part.values.shape[1] == width for part in parts):
+        return concat(parts)
+    codes: dict[str, int] = {}
+    for part in parts:
+        for name in part.names:
+            codes.setdefault(name, len(codes))
+    names = tuple(codes)
+    same: list[Packets] = []
+    for part in parts:
+        values = np.full((len(part.values), width), MISSING, np.int32)
+        values[:, : part.values.shape[1]] = part.values
+        tag = np.array([codes[name] for name in part.names], np.int64)[part.tag]
+        same.append(Packets(names, part.arrival_us, tag, part.sequence, part.bounds, part.ts_us, values))
+    return concat(same)
 
 
 def read_segment(path: Path) -> Packets:

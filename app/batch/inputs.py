@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from app.sources.captures import is_capture
 from app.sources.names import base_name
 from football.errors import UserError
+from football.untrusted import is_folder
 from replay.match_store import is_store
 
 
@@ -70,7 +71,7 @@ def _absolute(text: str) -> str:
     return ":".join([kind, *full])
 
 
-def name_matches(recorded: Iterable[RecordedMatch], before: Mapping[str, str]) -> dict[str, RecordedMatch]:
+def name_matches(recorded: Sequence[RecordedMatch], before: Mapping[str, str]) -> dict[str, RecordedMatch]:
     """Matches by the name of their folder in the result: that of their own, with a number where two have the same.
 
     Args:
@@ -82,6 +83,7 @@ def name_matches(recorded: Iterable[RecordedMatch], before: Mapping[str, str]) -
     for one in recorded:
         if one.source not in names:
             base = base_name(one.source)
+            base = base if is_folder(f"{base}-{len(recorded)}") else "match"
             numbered = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
             names[one.source] = next(name for name in numbered if name not in taken)
             taken.add(names[one.source])

@@ -30,7 +30,7 @@ from app.pipeline.folder import locked
 from app.pipeline.seal import code_fingerprint
 from app.sources.captures import is_capture
 from app.spark.session import start_session, stop_session
-from football.untrusted import LISTING_BYTES_MAX, UntrustedError, read_json, read_parquet
+from football.untrusted import LISTING_BYTES_MAX, UntrustedError, is_folder, read_json, read_parquet
 from replay.capture import Capture
 
 #: File in the folder of the results: their options, and the folder of each source.
@@ -158,7 +158,10 @@ def _begin(out: Path, recorded: Sequence[RecordedMatch], options: BatchOptions, 
 
 def _read(out: Path) -> Batch | None:
     try:
-        return read_json(out / BATCH, Batch, LISTING_BYTES_MAX)
+        batch = read_json(out / BATCH, Batch, LISTING_BYTES_MAX)
+        if unusable := [name for name in batch.names.values() if not is_folder(name)]:
+            raise UntrustedError(f"{unusable[0][:40]!r} is no name of a folder")
+        return batch
     except FileNotFoundError:
         return None
     except (OSError, UntrustedError) as error:

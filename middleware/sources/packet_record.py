@@ -20,7 +20,8 @@ The content is retained until it is final. A copy that arrives later cannot be p
 that were lost a digest is retained, so that their copies are proven, too.
 
 Of copies that differ, which are a fault of the source, the one with the greatest representation counts, as of events
-under one canonical key (:func:`middleware.isolation.deciding_event`). The other one is lost.
+under one canonical key (:func:`middleware.isolation.deciding_event`). The other one is lost. Entries of people follow
+the same rule.
 """
 
 from __future__ import annotations
@@ -225,7 +226,7 @@ class EntryRecord:
 
     def replace(self, old: Event, event: Event, changes: list[Update]) -> bool:
         """Let the canonical one of two entries that differ stand; True if that is the new one."""
-        if digest(event) <= digest(old):
+        if deciding_event((old, event)) is old:
             return False
         self._entries[event.seq] = event
         changes += (Update(old, -1), Update(event, 1))

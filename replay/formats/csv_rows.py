@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar, get_args
@@ -10,6 +11,7 @@ from typing import TypeVar, get_args
 import msgspec
 
 from football.errors import TrackingError
+from football.untrusted import LISTING_BYTES_MAX, UntrustedError, read_text
 
 Row = TypeVar("Row", bound=msgspec.Struct)
 
@@ -24,17 +26,16 @@ def read_rows(path: Path, kind: type[Row]) -> tuple[Row, ...]:
     """
     fields = msgspec.structs.fields(kind)
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            there = reader.fieldnames or ()
-            missing = [field.name for field in fields if field.required and field.name not in there]
-            if missing:
-                raise TrackingError(f"{path}: column {', '.join(missing)} is missing")
-            names = [field.name for field in fields if field.name in there]
-            return tuple(_row({name: line[name] for name in names}, kind, path, n) for n, line in enumerate(reader, 2))
+        reader = csv.DictReader(io.StringIO(read_text(path, LISTING_BYTES_MAX), newline=""))
+        there = reader.fieldnames or ()
+        missing = [field.name for field in fields if field.required and field.name not in there]
+        if missing:
+            raise TrackingError(f"{path}: column {', '.join(missing)} is missing")
+        names = [field.name for field in fields if field.name in there]
+        return tuple(_row({name: line[name] for name in names}, kind, path, n) for n, line in enumerate(reader, 2))
     except FileNotFoundError:
         raise TrackingError(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, UntrustedError, csv.Error) as error:
         raise TrackingError(f"{path}: not a readable CSV: {error}") from error
 
 

@@ -33,7 +33,8 @@ from football.recording import (
     rate_hz,
     track_order,
 )
-from football.untrusted import REJECTED_MAX, SOURCES_MAX
+from football.untrusted import REJECTED_MAX, SOURCES_MAX, UntrustedError
+from football.untrusted_files import open_expanded
 from replay.formats.csv_rows import read_rows, write_rows
 from replay.formats.match_sheets import METADATA, read_sheet, within_limits
 
@@ -51,6 +52,9 @@ _THEIR_LIMBS = {ours: theirs for theirs, ours in LIMBS.items()}
 _TEAMS: dict[str, Team] = {"A": "home", "B": "away", "": ""}
 #: Their teams and ours.
 DEBS_TEAMS = {"home": "A", "away": "B"}
+
+#: Positions within the halves; the match itself has 45 million.
+POSITIONS_MAX = 100_000_000
 
 #: Picoseconds in a microsecond.
 PS_IN_US = 1_000_000
@@ -272,6 +276,7 @@ def _rows_by_sensor(
         return "skip"
 
     parts: dict[int, list[Floats]] = {}
+    left = POSITIONS_MAX
     for table in _batches(path, refuse):
         sid, ts = (np.asarray(table[name]) for name in ("sid", "ts"))
         within = np.zeros(len(ts), np.bool_)
@@ -283,6 +288,11 @@ def _rows_by_sensor(
         sids, starts = np.unique(sid[rows], return_index=True)
         for name, part in zip(sids.tolist(), np.split(columns, starts[1:], axis=1), strict=False):
             parts.setdefault(name, []).append(part)
+        left -= len(rows)
+        if left < 0:
+            raise TrackingError(f"{path}: more than {POSITIONS_MAX} positions")
+        if len(parts) > SOURCES_MAX:
+            raise TrackingError(f"{path}: more than {SOURCES_MAX} sensors")
     joined = {sid: np.concatenate(columns, axis=1) for sid, columns in parts.items()}
     return {sid: (c[0], *c[1:].astype(np.float64)) for sid, c in joined.items()}, rejected  # type: ignore[misc]
 
@@ -290,16 +300,16 @@ def _rows_by_sensor(
 def _batches(path: Path, refuse: pacsv.InvalidRowHandler) -> Iterator[pa.RecordBatch]:
     columns = ("sid", "ts", "x", "y", "z")
     try:
-        reader = pacsv.open_csv(
-            path,
-            pacsv.ReadOptions(column_names=list(COLUMNS), use_threads=False),
-            pacsv.ParseOptions(invalid_row_handler=refuse),
-            pacsv.ConvertOptions(column_types=dict.fromkeys(columns, pa.int64()), include_columns=list(columns)),
-        )
-        yield from reader
+        with open_expanded(path) as file:
+            yield from pacsv.open_csv(
+                file,
+                pacsv.ReadOptions(column_names=list(COLUMNS), use_threads=False),
+                pacsv.ParseOptions(invalid_row_handler=refuse),
+                pacsv.ConvertOptions(column_types=dict.fromkeys(columns, pa.int64()), include_columns=list(columns)),
+            )
     except FileNotFoundError:
         raise TrackingError(f"{path}: no such file") from None
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UntrustedError, pa.ArrowException) as error:
         raise TrackingError(f"{path}: not a stream of the DEBS 2013 format: {error}") from error
 
 

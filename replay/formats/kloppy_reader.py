@@ -20,6 +20,8 @@ import numpy as np
 from football.errors import TrackingError
 from football.match_sheet import MatchSheet, Player, Quality, Team
 from football.recording import Recording, Track, track_order
+from football.untrusted import NUMBER_MAX, ROWS_MAX, SOURCES_MAX, UntrustedError
+from football.untrusted_files import check_expanded
 from replay.formats.match_sheets import read_sheet, within_limits
 
 #: provider -> (kloppy module, its loader, names of the files it takes; the first is the positions).
@@ -64,7 +66,8 @@ def read_kloppy(
         raise TrackingError(f"unknown format: kloppy provider {provider!r}; known: {', '.join(PROVIDERS)}")
     label = f"kloppy:{provider}:{':'.join(map(str, paths))}"
     dataset = _load(provider, paths, label)
-    tracks = _tracks(dataset)
+    with within_limits(label):
+        tracks = _tracks(dataset)
     if not tracks or tracks[-1].transmitter != "ball":
         raise TrackingError(f"{label}: no ball: no frame has a position of it")
     match_id = paths[0].stem
@@ -87,6 +90,10 @@ def _load(provider: str, paths: list[Path], label: str) -> Any:
             raise TrackingError(f"{path}: no such file")
         if path.stat().st_size == 0:
             raise TrackingError(f"{path}: the file is empty")
+        try:
+            check_expanded(path)
+        except (OSError, UntrustedError) as error:
+            raise TrackingError(f"{path}: {error}") from error
     files = {n: [str(p)] if n in _LISTS else str(p) for n, p in zip(names, paths, strict=False)}
     options: dict[str, object] = {"only_alive": False} if provider in _ONLY_ALIVE else {}
     loader = getattr(importlib.import_module(f"kloppy.{module}"), function)
@@ -99,11 +106,21 @@ def _load(provider: str, paths: list[Path], label: str) -> Any:
 
 
 def _tracks(dataset: Any) -> tuple[Track, ...]:
-    """Positions by object in the order of the frames; an object without a position in a frame has no row."""
+    """Positions by object in the order of the frames; an object without a position in a frame has no row.
+
+    Raises:
+        UntrustedError: too many objects or positions, or a time that cannot be.
+    """
     rows: dict[str, list[tuple[int, float, float, float]]] = {}
     starts = _period_starts(dataset.records)
+    left = ROWS_MAX
     for frame in dataset.records:
         ts_us = starts[frame.period.id] + round(frame.timestamp.total_seconds() * 1e6)
+        left -= 1 + len(frame.players_data)
+        if left < 0 or len(rows) > SOURCES_MAX:
+            raise UntrustedError(f"more than {ROWS_MAX} positions, or {SOURCES_MAX} objects")
+        if abs(ts_us) > NUMBER_MAX:
+            raise UntrustedError("a time that cannot be")
         if frame.ball_coordinates is not None:
             rows.setdefault("ball", []).append((ts_us, *_convert(frame.ball_coordinates)))
         for player, data in frame.players_data.items():

@@ -7,15 +7,12 @@ order is kept where several rows have one time of receipt: another order would c
 from __future__ import annotations
 
 import csv
-import gzip
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from io import TextIOWrapper
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 from football.errors import TrackingError
+from football.untrusted import NUMBER_MAX, ROWS_MAX, UntrustedError
+from football.untrusted_files import read_lines
 from middleware.events import Arrival, Event
 
 #: Raw kind of a row as an event.
@@ -23,8 +20,6 @@ ROW = "raw.row"
 
 _RECEIVED, _DETECTED = "S.Message.received.time.ms", "S.Client.Detection.Time"
 _DEVICE, _NUMBER, _FLAG = "S.Device.ID", "S.Message.ID", "A.ooo.Event.Sent.Time"
-
-_GZIP = b"\x1f\x8b"
 
 
 class Row(NamedTuple):
@@ -63,33 +58,25 @@ def read_rows(path: Path) -> list[Row]:
     rows: list[Row] = []
     number = 0
     try:
-        with _opened(path) as file:
-            reader = csv.DictReader(file, delimiter=";")
-            there = reader.fieldnames or ()
-            if missing := [name for name in (_RECEIVED, _DETECTED, _DEVICE, _NUMBER) if name not in there]:
-                raise TrackingError(f"{path}: column {', '.join(missing)} is missing")
-            for number, line in enumerate(reader, 1):
-                row = _row(line, path, number)
-                if rows and row.arrival_us < rows[-1].arrival_us:
-                    raise TrackingError(f"{path} row {number}: received before the row above it")
-                rows.append(row)
+        reader = csv.DictReader(read_lines(path), delimiter=";")
+        there = reader.fieldnames or ()
+        if missing := [name for name in (_RECEIVED, _DETECTED, _DEVICE, _NUMBER) if name not in there]:
+            raise TrackingError(f"{path}: column {', '.join(missing)} is missing")
+        for number, line in enumerate(reader, 1):
+            row = _row(line, path, number)
+            if rows and row.arrival_us < rows[-1].arrival_us:
+                raise TrackingError(f"{path} row {number}: received before the row above it")
+            if number > ROWS_MAX:
+                raise TrackingError(f"{path}: more than {ROWS_MAX} rows")
+            rows.append(row)
     except FileNotFoundError:
         raise TrackingError(f"{path}: no such file") from None
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, UntrustedError, csv.Error) as error:
         place = f"{path} after row {number}" if number else f"{path}"
         raise TrackingError(f"{place}: not a readable CSV: {error}") from error
     if not rows:
         raise TrackingError(f"{path}: no rows")
     return rows
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[TextIO]:
-    with path.open("rb") as raw:
-        zipped = raw.read(2) == _GZIP
-        raw.seek(0)
-        with TextIOWrapper(gzip.open(raw) if zipped else raw, encoding="utf-8", newline="") as text:
-            yield text
 
 
 def _row(line: dict[str, str | None], path: Path, number: int) -> Row:
@@ -109,7 +96,10 @@ def _row(line: dict[str, str | None], path: Path, number: int) -> Row:
 def _whole(line: dict[str, str | None], column: str, path: Path, number: int) -> int:
     text = line[column]
     try:
-        return int(text or "")
+        value = int(text or "")
     except ValueError:
-        shown = "cut off" if text is None else repr(text)
+        shown = "cut off" if text is None else repr(text[:40])
         raise TrackingError(f"{path} row {number}: {column} is {shown}, not a whole number") from None
+    if abs(value) * 1000 > NUMBER_MAX:
+        raise TrackingError(f"{path} row {number}: {column} is too large")
+    return value

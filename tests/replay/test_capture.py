@@ -33,6 +33,7 @@ from replay import wire
 from replay.capture import (
     END,
     HEAD,
+    LENGTH_MAX_US,
     SEGMENT_US,
     Capture,
     CaptureWriter,
@@ -312,6 +313,29 @@ def test_a_gap_in_which_nothing_came_is_read_over(tmp_path: Path) -> None:
     assert [capture.has_blocks_from(at) for at in (0, 6, 40_000_000, 40_000_001, 90_000_000, 90_000_001)] == [
         True, True, True, True, True, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("segment_us", [1, SEGMENT_US])
+def test_an_end_far_away_makes_no_long_loop(tmp_path: Path, segment_us: int) -> None:
+    write(tmp_path, [block(5)])
+    head, end = tmp_path / "head.json", tmp_path / "end.json"
+    head.write_text(head.read_text().replace(f'"segment_us": {SEGMENT_US}', f'"segment_us": {segment_us}'))
+    (tmp_path / "0000000.arrow").rename(tmp_path / f"{5 // segment_us:07d}.arrow")
+    end.write_text(end.read_text().replace('"end_us": 6', f'"end_us": {5 + LENGTH_MAX_US}'))
+    assert list(Capture.open(tmp_path).blocks(0, 2**62)) == [block(5)]
+    end.write_text(end.read_text().replace(f'"end_us": {5 + LENGTH_MAX_US}', f'"end_us": {6 + LENGTH_MAX_US}'))
+    with pytest.raises(CaptureError, match="us after its beginning"):
+        list(Capture.open(tmp_path).blocks(0, 2**62))
+
+
+@pytest.mark.parametrize("name", ["9" * 15, "9" * 300, "0535681", "x", "-0000002", "1", "0000001"])
+def test_a_segment_that_no_match_has_is_refused(tmp_path: Path, name: str) -> None:
+    write(tmp_path, [block(5)])
+    (tmp_path / "end.json").unlink()
+    (tmp_path / f"{name[:200]}.arrow").write_bytes((tmp_path / "0000000.arrow").read_bytes())
+    capture = Capture.open(tmp_path)
+    with pytest.raises(CaptureError, match=r"no segment of a match|some of another time"):
+        list(capture.blocks(0, capture.readable_us))
 
 
 def test_whether_it_goes_on_is_told_once_it_is_certain(tmp_path: Path) -> None:

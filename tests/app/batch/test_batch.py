@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, RecordedMatch, find_recorded, name_matches
 from app.batch.play import BatchOptions, finished, play
-from app.batch.run import run_batch
+from app.batch.run import BATCH, Batch, run_batch
 from app.pipeline.folder import locked
 from football.tables import EVENTS
 from replay.event_list import (
@@ -162,6 +163,25 @@ def test_a_folder_of_something_else_is_left_alone(recordings: Path, tmp_path: Pa
         run_batch([str(tmp_path / "absent")], BatchOptions(str(tmp_path / "out")))
     with pytest.raises(BatchError, match="onto itself"):
         run_batch([str(recordings / "stores")], BatchOptions(str(recordings / "stores")), anew=True)
+
+
+@pytest.mark.parametrize("name", ["..", "../other", "a/b", "", ".playing"])
+def test_a_folder_that_names_a_result_elsewhere_is_refused_before_anything_is_deleted(tmp_path: Path, name: str):
+    source, out, kept = tmp_path / "match.parquet", tmp_path / "out", tmp_path / "kept"
+    source.touch()
+    kept.touch()
+    out.mkdir()
+    batch = Batch(BatchOptions(""), "", {str(source): name})
+    (out / BATCH).write_bytes(msgspec.json.encode(batch))
+    with pytest.raises(BatchError, match="is no name of a folder"):
+        run_batch([str(source)], BatchOptions(str(out)), anew=True)
+    assert kept.exists()
+    assert source.exists()
+
+
+def test_a_name_that_no_folder_may_have_is_replaced(tmp_path: Path):
+    matches = [RecordedMatch(str(tmp_path / name)) for name in ("a\nb", "x" * 199, "cup final")]
+    assert list(name_matches(matches, {})) == ["match", "match-2", "cup final"]
 
 
 def test_inputs_are_stores_captures_files_and_folders_of_them(recordings: Path):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from middleware.engine import Engine
 from middleware.events import Arrival, Event
+from middleware.isolation import deciding_event
 from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.settings import SlackSettings
@@ -85,6 +86,21 @@ def test_entries_are_deduplicated_as_packets_are():
     assert progress.offer(word(3, 9_800_000, source="var"), now_us) is new
     again = pickle.loads(pickle.dumps(progress))
     assert again.offer(word(4, 1_000_000), now_us) is double
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_of_entries_that_differ_the_one_with_the_greatest_representation_counts(number: int):
+    copies = [Event("official", S, "operator", number, content) for content in ("goal", "no goal", "offside")]
+    for order in itertools.permutations(copies):
+        progress = SourceProgress(("official",), 3 * S, SETTINGS)
+        stands = order[0]
+        for n, event in enumerate(order):
+            verdict = progress.offer(Arrival(event, S), S + n)
+            assert verdict is (Verdict.COPY_DIFFERS if n else Verdict.NEW)
+            if n and progress.replaced is not None:
+                assert progress.replaced is stands
+                stands = event
+        assert stands == deciding_event(copies) == max(copies, key=repr)
 
 
 def test_the_first_entry_may_arrive_before_any_packet():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from pathlib import Path
 
@@ -11,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.sources.captures import prepare_capture
+from football import untrusted
 from football.errors import TrackingError
 from football.match_sheet import MatchSheet, Player, Quality
 from football.recording import Recording, Track, track_order
 from replay.capture import Capture
+from replay.formats import debs
 from replay.formats.debs import (
     COLUMNS,
     MATCH_HALVES,
@@ -171,6 +174,26 @@ def test_what_makes_a_stream_unreadable_is_named(tmp_path, file, content, messag
     with pytest.raises(TrackingError) as refused:
         read_debs(path)
     assert message in str(refused.value)
+
+
+def test_a_compressed_stream_expands_so_far_and_has_so_many_sensors_and_positions(tmp_path, monkeypatch):
+    path = write_debs(tmp_path, recording())
+    packed = tmp_path / "stream.csv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    same(read_tracking(f"debs:{packed}"), read_tracking(f"debs:{path}"))
+    monkeypatch.setattr(debs, "SOURCES_MAX", len(CARRIERS))
+    read_tracking(f"debs:{path}")
+    with path.open("a") as file:
+        file.write("".join(f"{99 + n},{MATCH_HALVES[0].begin_ps}" + ",0" * 11 + "\n" for n in range(2)))
+    with pytest.raises(TrackingError, match=rf"more than {len(CARRIERS)} sensors"):
+        read_tracking(f"debs:{path}")
+    monkeypatch.setattr(debs, "POSITIONS_MAX", 100)
+    with pytest.raises(TrackingError, match="more than 100 positions"):
+        read_tracking(f"debs:{packed}")
+    monkeypatch.setattr(untrusted, "TABLE_BYTES", 2_000)
+    monkeypatch.setattr(untrusted, "TABLE_BYTES_PER_BYTE", 0)
+    with pytest.raises(TrackingError, match="expands to more than 2000 bytes"):
+        read_tracking(f"debs:{packed}")
 
 
 def test_the_sensor_map_of_the_match(shared_data):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import inspect
 from pathlib import Path
@@ -10,8 +11,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from football import untrusted
 from football.errors import TrackingError
 from football.match_sheet import MatchSheet
+from replay.formats import kloppy_reader
 from replay.formats.kloppy_reader import PROVIDERS
 from replay.formats.tracking import read_tracking
 
@@ -150,6 +153,30 @@ def test_an_empty_provider_file_is_named(tmp_path: Path) -> None:
     source = tracab(tmp_path, "")
     with pytest.raises(TrackingError, match=r"raw\.dat: the file is empty"):
         read_tracking(source)
+
+
+def test_a_compressed_file_is_read_and_one_that_expands_too_far_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = read_tracking(tracab(tmp_path))
+    tracab(tmp_path)
+    raw = tmp_path / "raw.dat.gz"
+    raw.write_bytes(gzip.compress(TRACAB_FRAMES.encode()))
+    source = f"kloppy:tracab:{raw}:{tracab(tmp_path).rpartition(':')[2]}"
+    assert [len(track) for track in read_tracking(source).tracks] == [len(track) for track in plain.tracks]
+    monkeypatch.setattr(untrusted, "TABLE_BYTES", len(TRACAB_FRAMES) - 1)
+    monkeypatch.setattr(untrusted, "TABLE_BYTES_PER_BYTE", 0)
+    with pytest.raises(TrackingError, match=r"raw\.dat\.gz: expands to more than"):
+        read_tracking(source)
+
+
+def test_positions_objects_and_times_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tracab(tmp_path)
+    for limit, most in (("ROWS_MAX", 4), ("SOURCES_MAX", 1), ("NUMBER_MAX", 10_000)):
+        with monkeypatch.context() as patch:
+            patch.setattr(kloppy_reader, limit, most)
+            with pytest.raises(TrackingError, match=r"more than|a time that cannot be"):
+                read_tracking(source)
 
 
 @pytest.mark.parametrize("provider", sorted(PROVIDERS))
