@@ -120,7 +120,7 @@ def play(seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in
     )
     simulation, quiet = settings_of(options, None), Console(quiet=True)
     radio = channel_named(channel)
-    prepare(options.out, simulation, radio)
+    prepare(options.out, simulation, radio.name)
     produce(options, simulation, radio, None, quiet)
     begun = time.perf_counter()
     if in_order:

@@ -23,23 +23,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from football.constants import BALL_RADIUS_M
-from football.errors import UserError
 from football.truth_kinds import KINDS
 from football.update_stream import EventRecord
 from simulator.play.script import DOINGS, Instruction, Opening, Script, Start
 from simulator.play.squads import SHAPES, MatchSettings, TeamSettings
 from simulator.records import PERSONS, object_id
+from simulator.yaml_document import DocumentError, find_document, parse_model, read_text
 
 #: Folder of the scenarios that come with the product.
 SHIPPED = Path(__file__).parent / "scenarios"
-#: Larger files and deeper trees are not scenarios.
-_BYTES_MAX, _NODES_MAX, _DEPTH_MAX = 200_000, 20_000, 20
 
 _ROWS: Mapping[str, int] = {object_id(person): person for person in range(PERSONS)}
 #: What play notes itself, and how a script calls it; only that can be waited for.
@@ -156,8 +153,13 @@ class _File(_Model):
         return self
 
 
-class ScenarioError(UserError, ValueError):
-    """A scenario that cannot be played; the message names file, line and reason."""
+_NAMES = "a person: home_1 to home_16, away_1 to away_16, referee_1 to referee_3"
+#: What to say of fields that have more choices than anybody reads.
+_CHOICES = {
+    **dict.fromkeys(("who", "to", "after_who", "holder", "[key]"), _NAMES),
+    "after": "a kind of event that play itself notes; docs/simulator.md lists them",
+    "kind": "a kind of truth; docs/simulator.md lists them",
+}
 
 
 @dataclass(frozen=True)
@@ -211,147 +213,27 @@ def find_scenario(name: str) -> Path:
     """Return the path of a scenario file: as given, or by its name among those that come with the product.
 
     Raises:
-        ScenarioError: there is no such file.
+        DocumentError: there is no such file.
     """
-    path = Path(name)
-    if path.is_file():
-        return path
-    shipped = SHIPPED / path.name if path.suffix in (".yaml", ".yml") else SHIPPED / f"{path.name}.yaml"
-    if path.parent == Path() and shipped.is_file():
-        return shipped
-    known = ", ".join(sorted(p.stem for p in SHIPPED.glob("*.yaml")))
-    raise ScenarioError(f"{name}: no such file, and none of the scenarios that come with the product: {known}")
+    return find_document(name, SHIPPED, "scenarios")
 
 
 def read_scenario(path: Path) -> Scenario:
     """Read a scenario file.
 
     Raises:
-        ScenarioError: it cannot be read, is not YAML, or a field is wrong; names file, line and reason.
+        DocumentError: it cannot be read, is not YAML, or a field is wrong; names file, line and reason.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ScenarioError(f"{path}: {error.strerror or error}") from error
-    if len(data) > _BYTES_MAX:
-        raise ScenarioError(f"{path}: {len(data)} bytes are no scenario; at most {_BYTES_MAX}")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise ScenarioError(f"{path}: line {line}: not UTF-8 text") from error
-    return parse_scenario(text, str(path))
+    return parse_scenario(read_text(path, "scenario"), str(path))
 
 
 def parse_scenario(text: str, file: str) -> Scenario:
     """Read a scenario from a text; ``file`` names it in errors, else as :func:`read_scenario`."""
-    plain, lines = _plain(text, file)
-    if not isinstance(plain, dict):
-        raise ScenarioError(f"{file}: line 1: a scenario is a mapping: name: ..., persons: ..., then: ...")
-    try:
-        given = _File.model_validate(plain)
-    except ValidationError as error:
-        raise ScenarioError(_first_of(error, file, lines)) from error
+    given = parse_model(_File, text, file, "a scenario is a mapping: name: ..., persons: ..., then: ...", _CHOICES)
     try:
         return Scenario(given.name, given.about, given.seconds, _settings(given), _expected(given))
     except ValueError as error:
-        raise ScenarioError(f"{file}: line 1: {error}") from error
-
-
-# -- YAML with lines ----------------------------------------------------------------------------------------------
-
-_Path = tuple[str | int, ...]
-
-
-def _plain(text: str, file: str) -> tuple[Any, dict[_Path, int]]:
-    """Return the document as plain values, and the line of each value by its path."""
-    lines: dict[_Path, int] = {}
-    try:
-        loader = yaml.SafeLoader(text)
-        node = loader.get_single_node()
-        if node is None:
-            raise ScenarioError(f"{file}: line 1: the file is empty")
-        return _value(loader, node, (), file, lines), lines
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        reason = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-        line = mark.line + 1 if mark else 1
-        raise ScenarioError(f"{file}: line {line}: not YAML: {reason}") from error
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, ScenarioError):
-            raise
-        raise ScenarioError(f"{file}: line {max(lines.values(), default=1)}: not a usable value: {error}") from error
-
-
-def _value(loader: yaml.SafeLoader, node: yaml.Node, path: _Path, file: str, lines: dict[_Path, int]) -> Any:
-    line = node.start_mark.line + 1
-    if len(lines) > _NODES_MAX or len(path) > _DEPTH_MAX:
-        raise ScenarioError(f"{file}: line {line}: nested too deep, or too much, for a scenario")
-    lines[path] = line
-    if isinstance(node, yaml.SequenceNode):
-        return [_value(loader, child, (*path, n), file, lines) for n, child in enumerate(node.value)]
-    if not isinstance(node, yaml.MappingNode):
-        return loader.construct_object(node)
-    mapping: dict[str, Any] = {}
-    for key, child in node.value:
-        name, at = key.value, key.start_mark.line + 1
-        if not isinstance(key, yaml.ScalarNode) or not isinstance(name, str):
-            raise ScenarioError(f"{file}: line {at}: a name is a single word")
-        if name in mapping:
-            raise ScenarioError(f"{file}: line {at}: {'.'.join(map(str, (*path, name)))} is given twice")
-        mapping[name] = _value(loader, child, (*path, name), file, lines)
-        if isinstance(child, yaml.ScalarNode) and child.style is None and child.value == "":
-            lines[(*path, name)] = at
-    return mapping
-
-
-def _first_of(error: ValidationError, file: str, lines: dict[_Path, int]) -> str:
-    """Return the first error of a validation as a sentence, and the number of further errors."""
-    reasons: dict[tuple[int, int, str], str] = {}
-    for mapping in error.errors(include_url=False):
-        path = _known(mapping["loc"], lines)
-        reason = _reason(mapping)
-        if mapping["type"] == "missing":
-            last = mapping["loc"][-1]
-            reason = f"{f'number {last + 1}' if isinstance(last, int) else last} is missing"
-        where = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
-        # Of one line the narrowest: a pair is too short because one of its numbers is none.
-        reasons.setdefault((lines[path], -len(path), where), reason)
-    (line, _, where), reason = min(reasons.items())
-    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    return f"{file}: line {line}: {where + ': ' if where else ''}{reason}{more}"
-
-
-def _known(loc: tuple[str | int, ...], lines: dict[_Path, int]) -> _Path:
-    """Return the longest beginning of a location that is in the file; alternatives of a type are left out."""
-    path: _Path = ()
-    for part in loc:
-        if (*path, part) in lines:
-            path = (*path, part)
-    return path
-
-
-_NAMES = "a person: home_1 to home_16, away_1 to away_16, referee_1 to referee_3"
-#: What to say of fields that have more choices than anybody reads.
-_CHOICES = {
-    **dict.fromkeys(("who", "to", "after_who", "holder", "[key]"), _NAMES),
-    "after": "a kind of event that play itself notes; docs/simulator.md lists them",
-    "kind": "a kind of truth; docs/simulator.md lists them",
-}
-
-
-def _reason(mapping: Mapping[str, Any]) -> str:
-    kind, value = mapping["type"], mapping.get("input")
-    shown = repr(value) if len(repr(value)) < 60 else type(value).__name__
-    if kind == "extra_forbidden":
-        return "no such field"
-    if kind == "literal_error":
-        field = str(mapping["loc"][-1])
-        return f"{shown} is not {_CHOICES.get(field, mapping['ctx']['expected'])}"
-    if kind == "value_error":
-        return str(mapping["ctx"]["error"])
-    text = str(mapping["msg"])
-    return f"{shown}: {text[0].lower()}{text[1:]}"
+        raise DocumentError(f"{file}: line 1: {error}") from error
 
 
 # -- into what the match obeys ------------------------------------------------------------------------------------

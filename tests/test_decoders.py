@@ -34,7 +34,7 @@ LISTED = {
     "app/spark/seat.py": ({"pickle.loads", "msgspec.json.decode"}, "files of the run's own driver; sealed"),
     "app/spark/results.py": ({"msgspec.msgpack.decode"}, "files of the run's own stages"),
     "app/sources/producer.py": ({"json.loads"}, "the arguments that the run gives its own child"),
-    "simulator/scenario.py": ({"yaml.SafeLoader"}, "YAML with lines; has limits of size, depth and count of its own"),
+    "simulator/yaml_document.py": ({"yaml.SafeLoader"}, "YAML with lines; limits size, depth and count itself"),
     "replay/formats/debs.py": ({"pyarrow.csv.open_csv"}, "a stream within the limits; whole numbers, by parts"),
     "replay/formats/csv_rows.py": ({"csv.DictReader"}, "text within the limits; the csv module bounds its fields"),
     "replay/formats/ooo_dataset.py": ({"csv.DictReader"}, "lines within the limits, read row by row"),

@@ -1,6 +1,7 @@
 """``touchline simulate``: writes a simulated match into a folder: the packets of the radio, and the truth.
 
-DIR/capture/         packets in arrival order (replay.capture)
+DIR/capture/         packets in arrival order (replay.capture); or, with --tracking,
+DIR/tracking.parquet positions as a camera system has them, and metadata.json, its match sheet
 DIR/truth.parquet    every true event, in the columns of ``touchline events``
 DIR/frames.parquet   every 40 ms: in play, who has the ball, period, score
 DIR/sheet.json       the match sheet
@@ -24,6 +25,7 @@ from rich.progress import BarColumn, Progress, TimeRemainingColumn
 from app.base.terminal import make_console, make_progress, plain_column, waiting
 from app.cli.options import Given
 from app.cli.output import print_json, writing
+from app.cli.simulate_tracking import print_tracked, produce_tracked
 from app.sources.captures import tracked_production
 from app.sources.production import Written, write_simulation
 from football.errors import UserError
@@ -39,13 +41,14 @@ from simulator.records import PlayedInterval
 from simulator.scenario import Scenario, find_scenario, read_scenario
 from simulator.settings import DEFAULT_SEED, rates_named
 from simulator.simulate import MeasuredMatch, Simulation
+from simulator.tracking.profile import Profile, read_profile
 from simulator.truth.match_truth import KnownTouches, Truth, records_of, write_truth
 
 app = typer.Typer(add_completion=False)
 
 MARK = "simulation.json"
 #: Files and folders of a simulation besides its mark.
-HOLDS = ("capture", "truth.parquet", "frames.parquet", "sheet.json")
+HOLDS = ("capture", "tracking.parquet", "metadata.json", "truth.parquet", "frames.parquet", "sheet.json")
 #: Version of the layout, in ``simulation.json``.
 VERSION = 1
 
@@ -65,7 +68,8 @@ class SimulateOptions:
         rate: as ``simulator.simulate.rates_named`` takes it.
         channel: radio channel.
         scenario: a file, or the name of a scenario of the product.
-        tracking: a tracked match to measure, instead of a simulated one; as ``touchline live --source``.
+        tracked: a tracked match to measure, instead of a simulated one; as ``touchline live --source``.
+        tracking: profile of a camera system that tracks the match, instead of radio tags.
         half_minutes: length of a half.
         noise_m: noise of positions.
         realism: True to compare the match with figures of real ones.
@@ -77,6 +81,7 @@ class SimulateOptions:
     rate: str = "full"
     channel: str = "rtls"
     scenario: str | None = None
+    tracked: str | None = None
     tracking: str | None = None
     half_minutes: float | None = None
     noise_m: float = 0.02
@@ -105,11 +110,18 @@ def simulate(
     scenario: Annotated[
         str | None, Given(help="Scenario to play: a YAML file, or the name of one in the package.")
     ] = None,
-    tracking: Annotated[
+    tracked: Annotated[
         str | None,
         Given(
             "--from",
             help="Tracked match for simulated tags: a table (parquet) or kloppy:<provider>:<file>[:<metadata>].",
+        ),
+    ] = None,
+    tracking: Annotated[
+        str | None,
+        Given(
+            help="Cameras instead of radio: a tracking profile (YAML), or the name of one in the package. "
+            "Writes tracking.parquet, which `live --source` reads.",
         ),
     ] = None,
     half_length: Annotated[float | None, Given(help="Minutes of a half. Default 45.", show_default=False)] = None,
@@ -123,7 +135,9 @@ def simulate(
 
     Exit code 1 if a scenario does not come out as its file expects.
     """
-    options = SimulateOptions(out, seed, minutes, rate, channel, scenario, tracking, half_length, noise, realism)
+    options = SimulateOptions(
+        out, seed, minutes, rate, channel, scenario, tracked, tracking, half_length, noise, realism
+    )
     raise typer.Exit(run_simulate(options, as_json_text=as_json))
 
 
@@ -132,13 +146,21 @@ def run_simulate(options: SimulateOptions, *, as_json_text: bool = False) -> int
 
     Raises:
         SimulateError: the folder holds something else, or a length makes no sense.
-        ScenarioError, SimulatorError, ChannelError: of scenario, rate or channel.
+        DocumentError, SimulatorError, ChannelError: of scenario, rate or channel.
     """
     scenario = read_scenario(find_scenario(options.scenario)) if options.scenario else None
     settings = settings_of(options, scenario)
     channel = channel_named(options.channel)
+    profile = read_profile(options.tracking) if options.tracking else None
     console = make_console(stderr=True, width=None if sys.stderr.isatty() else 150)
-    prepare(options.out, settings, channel)
+    prepare(options.out, settings, "none" if profile else channel.name, profile)
+    if profile is not None:
+        report = produce_tracked(options.out, settings, profile, scenario, console)
+        if as_json_text:
+            print_json(report)
+        else:
+            print_tracked(report, make_console(width=None if sys.stdout.isatty() else 170))
+        return 1 if report["unmet"] else 0
     report = produce(options, settings, channel, scenario, console)
     if as_json_text:
         print_json(_verdicts(report, settings.seed))
@@ -160,14 +182,16 @@ def settings_of(options: SimulateOptions, scenario: Scenario | None) -> Simulati
         raise SimulateError(
             f"--half-length {options.half_minutes:g}: a half lasts longer than 0 and up to 1000 minutes"
         )
-    if options.tracking and (options.scenario or options.half_minutes is not None):
+    if options.tracked and (options.scenario or options.half_minutes is not None):
         raise SimulateError("--from has its own match: leave out --scenario and --half-length")
     if options.seed is not None and not 0 <= options.seed < 2**63:
         raise SimulateError(f"--seed {options.seed}: give a whole number from 0 on")
     match = scenario.settings if scenario else MatchSettings()
     if options.half_minutes is not None:
         match = replace(match, half_s=60.0 * options.half_minutes)
-    own_s = scenario.seconds if scenario else None if options.tracking else 300.0
+    if options.tracking and (options.tracked or options.realism):
+        raise SimulateError("--tracking films a simulated match: leave out --from and --realism")
+    own_s = scenario.seconds if scenario else None if options.tracked else 300.0
     duration_s = own_s if options.minutes is None else 60.0 * options.minutes or None
     own_seed = scenario.settings.seed if scenario else DEFAULT_SEED
     return Simulation(
@@ -176,8 +200,12 @@ def settings_of(options: SimulateOptions, scenario: Scenario | None) -> Simulati
     )  # fmt: skip
 
 
-def prepare(out: Path, settings: Simulation, channel: Channel) -> None:
+def prepare(out: Path, settings: Simulation, channel: str, profile: Profile | None = None) -> None:
     """Creates the folder, or deletes the simulation in it; writes the mark before anything else.
+
+    Args:
+        out: folder.
+        settings, channel, profile: what the mark says of the simulation.
 
     Raises:
         SimulateError: it is a file, or holds something that no simulation wrote.
@@ -191,7 +219,9 @@ def prepare(out: Path, settings: Simulation, channel: Channel) -> None:
         raise SimulateError(f"--out {out}: holds {named}, which no simulation wrote; give another folder")
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-        mark = {"simulation": VERSION, "channel": channel.name, "settings": settings}
+        mark: dict[str, Any] = {"simulation": VERSION, "channel": channel, "settings": settings}
+        if profile is not None:
+            mark["tracking"] = profile.model_dump()
         (out / MARK).write_bytes(msgspec.json.format(msgspec.json.encode(mark), indent=1) + b"\n")
         for name in HOLDS:
             if (out / name).is_dir():
@@ -252,11 +282,11 @@ def produce(
 
 def _production(options: SimulateOptions, settings: Simulation) -> tuple[MeasuredMatch, Truth]:
     """The match as its tags measure it, and its truth."""
-    if options.tracking is None:
+    if options.tracked is None:
         production = MeasuredMatch(settings)
         assert isinstance(production.play, Match)
         return production, Truth(production.sheet, production.play)
-    production, _ = tracked_production(settings, options.tracking)
+    production, _ = tracked_production(settings, options.tracked)
     play = production.play
     assert isinstance(play, TrackedMatch)
     return production, Truth(production.sheet, KnownTouches(play.contacts, play.on_pitch), names=play.names)

@@ -21,8 +21,9 @@ from football.match_sheet import MatchSheet
 from replay.formats.officials import OfficialError, OfficialLine, read
 from replay.match_store import MatchStore, StoreError
 from replay.official_feed import OfficialFeed, replayed
-from simulator.scenario import ScenarioError, parse_scenario
+from simulator.scenario import parse_scenario
 from simulator.settings import SimulatorError
+from simulator.yaml_document import DocumentError
 from tests.fuzz.cases import both, changed_text, fewer, hold, json_like, mangled, refusal
 
 OPTIONS = (
@@ -75,7 +76,7 @@ def test_a_scenario(cases: int):
     assert good
 
     def body(text: str) -> None:
-        message = refusal(ScenarioError, lambda: parse_scenario(text, "mine.yaml"))
+        message = refusal(DocumentError, lambda: parse_scenario(text, "mine.yaml"))
         assert message is None or "mine.yaml" in message
 
     hold(cases, changed_text(good), body)
@@ -149,5 +150,5 @@ def test_files_of_officials_and_their_journal(cases: int, tmp_path: Path):
 
 
 def test_every_refusal_is_a_user_error():
-    for kind in (*REFUSALS, StateError, ScenarioError, OfficialError, TrackingError):
+    for kind in (*REFUSALS, StateError, DocumentError, OfficialError, TrackingError):
         assert issubclass(kind, UserError)

@@ -19,12 +19,12 @@ from simulator.play.script import DOINGS, Instruction, Start
 from simulator.scenario import (
     SHIPPED,
     Expected,
-    ScenarioError,
     find_scenario,
     parse_scenario,
     read_scenario,
 )
 from simulator.truth.match_truth import Truth, records_of
+from simulator.yaml_document import DocumentError
 
 FULL = """\
 name: Everything
@@ -140,7 +140,7 @@ def test_a_name_is_all_that_is_needed() -> None:
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_with_file_line_and_reason(text: str, line: int, reason: str) -> None:
-    with pytest.raises(ScenarioError) as reported:
+    with pytest.raises(DocumentError) as reported:
         parse_scenario(text, "my.yaml")
     assert str(reported.value).startswith(f"my.yaml: line {line}: "), reported.value
     assert reason in str(reported.value)
@@ -148,20 +148,20 @@ def test_a_mistake_is_told_with_file_line_and_reason(text: str, line: int, reaso
 
 
 def test_how_many_more_mistakes_there_are() -> None:
-    with pytest.raises(ScenarioError, match=r"line 2: a: no such field \(and 2 more\)"):
+    with pytest.raises(DocumentError, match=r"line 2: a: no such field \(and 2 more\)"):
         parse_scenario("name: x\na: 1\nb: 2\nc: 3\n", "x.yaml")
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match=r"gone\.yaml: No such file"):
+    with pytest.raises(DocumentError, match=r"gone\.yaml: No such file"):
         read_scenario(tmp_path / "gone.yaml")
-    with pytest.raises(ScenarioError, match=r"no such file, and none of the scenarios .* blocked_shot"):
+    with pytest.raises(DocumentError, match=r"no such file, and none of the scenarios .* blocked_shot"):
         find_scenario("gone")
     (tmp_path / "latin.yaml").write_bytes(b"name: x\nabout: caf\xe9\n")
-    with pytest.raises(ScenarioError, match=r"latin\.yaml: line 2: not UTF-8"):
+    with pytest.raises(DocumentError, match=r"latin\.yaml: line 2: not UTF-8"):
         read_scenario(tmp_path / "latin.yaml")
     (tmp_path / "big.yaml").write_bytes(b"#" * 300_000)
-    with pytest.raises(ScenarioError, match="are no scenario"):
+    with pytest.raises(DocumentError, match="are no scenario"):
         read_scenario(tmp_path / "big.yaml")
     assert find_scenario("blocked_shot") == find_scenario("blocked_shot.yaml") == SHIPPED / "blocked_shot.yaml"
 
@@ -170,7 +170,7 @@ def understood(text: str) -> bool:
     """True if a text is a scenario; if it is none, the error must name the line."""
     try:
         parse_scenario(text, "f.yaml")
-    except ScenarioError as error:
+    except DocumentError as error:
         message = str(error)
     else:
         return True

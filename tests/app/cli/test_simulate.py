@@ -14,7 +14,7 @@ from app.cli.simulate import SimulateError, SimulateOptions, prepare, run_simula
 from football.match_sheet import MatchSheet
 from football.tables import EVENTS
 from replay.capture import Capture
-from simulator.radio.channels import CHANNELS
+from replay.formats.tracking import read_tracking
 from simulator.scenario import read_scenario
 from simulator.settings import DEFAULT_SEED
 from simulator.simulate import Simulation
@@ -89,15 +89,15 @@ def test_what_no_simulation_wrote_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("precious")
     for name in ("mine.txt", ""):
         with pytest.raises(SimulateError, match=r"mine\.txt"):
-            prepare(tmp_path / name if name else tmp_path, Simulation(), CHANNELS["none"])
+            prepare(tmp_path / name if name else tmp_path, Simulation(), "none")
     assert content(tmp_path) == {"mine.txt": b"precious"}
     other = tmp_path / "store"
     other.mkdir()
     (other / "sheet.json").write_text("{}")
     with pytest.raises(SimulateError, match=r"holds sheet\.json"):
-        prepare(other, Simulation(), CHANNELS["none"])
+        prepare(other, Simulation(), "none")
     (other / "simulation.json").write_text("{}")
-    prepare(other, Simulation(), CHANNELS["none"])
+    prepare(other, Simulation(), "none")
     assert [p.name for p in other.iterdir()] == ["simulation.json"]
 
 
@@ -131,7 +131,7 @@ def test_a_scenario_says_what_did_not_come_true(tmp_path: Path, monkeypatch, cap
 
 def test_a_tracked_match_is_measured_anew_and_its_touches_are_true(tmp_path: Path, capsys) -> None:
     track = write_track(tmp_path / "track.parquet", 8.0)
-    report = simulate(tmp_path / "out", capsys, tracking=str(track), minutes=None)
+    report = simulate(tmp_path / "out", capsys, tracked=str(track), minutes=None)
     assert report["seconds"] == pytest.approx(8.0, abs=0.1)
     assert report["score"] is None
     assert not (tmp_path / "out" / "frames.parquet").exists()
@@ -181,4 +181,29 @@ def test_lengths_are_those_of_the_match_the_scenario_or_the_wish(tmp_path: Path)
     assert settings_of(SimulateOptions(tmp_path), None).duration_s == 300.0
     assert settings_of(SimulateOptions(tmp_path, minutes=0), None).duration_s is None
     assert settings_of(SimulateOptions(tmp_path, minutes=2.5, half_minutes=1.0), None).match.half_s == 60.0
-    assert settings_of(SimulateOptions(tmp_path, tracking="x"), None).duration_s is None
+    assert settings_of(SimulateOptions(tmp_path, tracked="x"), None).duration_s is None
+
+
+def test_a_tracking_profile_writes_a_file_that_live_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = simulate(tmp_path / "out", capsys, seed=7, tracking="ragged")
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        "frames.parquet", "metadata.json", "sheet.json", "simulation.json", "tracking.parquet", "truth.parquet",
+    ]  # fmt: skip
+    recording = read_tracking(str(tmp_path / "out" / "tracking.parquet"))
+    assert len(recording.tracks) == 23
+    assert report["frames"] == pytest.approx(150, abs=10)
+    first = content(tmp_path / "out")
+    simulate(tmp_path / "out", capsys, seed=7, tracking="ragged")
+    assert content(tmp_path / "out") == first
+    simulate(tmp_path / "out", capsys, seed=7)
+    assert not (tmp_path / "out" / "tracking.parquet").exists()
+
+
+def test_a_profile_needs_a_match_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ("simulate", "--out", tmp_path / "out", "--tracking")
+    code, message = command(monkeypatch, capsys, *given, "perfect")
+    assert (code, "none of the tracking profiles" in message) == (2, True)
+    code, message = command(monkeypatch, capsys, *given, "ragged", "--realism")
+    assert (code, "leave out --from and --realism" in message) == (2, True)
