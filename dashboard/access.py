@@ -161,7 +161,7 @@ class AccessGuard:
             grant = self._of_session(request) or (None if self._closed else _OPEN)
         if grant is None or (not reads and grant.role < Role.OPERATOR):
             self._note_refusal()
-            return _NO_TOKEN if grant is None else _NO_ROLE
+            return _NO_TOKEN if grant is None else NO_ROLE
         if grant is _OPEN and not _names_loopback(host):
             return _FOREIGN_NAME
         request.scope["grant"] = grant
@@ -240,4 +240,5 @@ _NO_TOKEN = PlainTextResponse(
     401,
     {"WWW-Authenticate": "Bearer"},
 )
-_NO_ROLE = PlainTextResponse("The token does not permit this.\n", 403)
+#: The response to a request whose token has too low a role.
+NO_ROLE = PlainTextResponse("The token does not permit this.\n", 403)

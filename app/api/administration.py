@@ -12,8 +12,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from app.base.errors import one_line
-from app.base.tokens import StoredToken, TokenStore
-from dashboard.access import audit, grant_of, permits
+from app.base.tokens import TokenStore
+from dashboard.access import NO_ROLE, audit, grant_of, permits
 from dashboard.roles import Role
 from football.errors import UserError
 from replay.formats.officials import LINE_CHARACTERS_MAX
@@ -22,7 +22,6 @@ from replay.official_feed import report_decision
 #: A character of a decision has at most four bytes.
 _BODY_BYTES_MAX: Final = 4 * LINE_CHARACTERS_MAX
 _NO_STORE: Final = {"Cache-Control": "no-store"}
-_NO_ROLE: Final = PlainTextResponse("The token does not permit this.\n", 403)
 
 
 def administration_routes(tokens: TokenStore, folder: Path | None, has_ended: Callable[[], bool]) -> list[BaseRoute]:
@@ -37,7 +36,7 @@ def administration_routes(tokens: TokenStore, folder: Path | None, has_ended: Ca
     async def report(request: Request) -> Response:
         """Append the decision in the body, a JSON object as ``docs/officials.md`` describes it."""
         if not permits(request, Role.OPERATOR):
-            return _NO_ROLE
+            return NO_ROLE
         if folder is None or has_ended():
             return PlainTextResponse("The match takes no decisions.\n", 409)
         body = b""
@@ -54,13 +53,15 @@ def administration_routes(tokens: TokenStore, folder: Path | None, has_ended: Ca
 
     def listed(request: Request) -> Response:
         if not permits(request, Role.ADMIN):
-            return _NO_ROLE
-        rows = [{name: value for name, value in _fields(one).items() if name != "digest"} for one in tokens.tokens()]
+            return NO_ROLE
+        rows = [msgspec.structs.asdict(one) for one in tokens.tokens()]
+        for row in rows:
+            del row["digest"]
         return Response(msgspec.json.encode(rows), 200, _NO_STORE, "application/json")
 
     def revoke(request: Request) -> Response:
         if not permits(request, Role.ADMIN):
-            return _NO_ROLE
+            return NO_ROLE
         name = request.path_params["name"]
         try:
             tokens.revoke(name)
@@ -74,7 +75,3 @@ def administration_routes(tokens: TokenStore, folder: Path | None, has_ended: Ca
         Route("/tokens", listed),
         Route("/tokens/{name}", revoke, methods=["DELETE"]),
     ]
-
-
-def _fields(token: StoredToken) -> dict[str, object]:
-    return msgspec.structs.asdict(token)

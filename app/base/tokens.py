@@ -28,7 +28,6 @@ FILE = "tokens.json"
 #: Longest life of a token.
 DAYS_MAX = 366
 TOKENS_MAX = 1_000
-_FILE_BYTES_MAX = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", flags=re.ASCII)
 _DAY_S = 86_400.0
 
@@ -177,7 +176,7 @@ def _private(path: str, flags: int) -> int:
 
 def _read(file: Path) -> tuple[StoredToken, ...]:
     try:
-        tokens = read_json(file, list[StoredToken], _FILE_BYTES_MAX)
+        tokens = read_json(file, list[StoredToken])
     except OSError as error:
         raise TokenError(f"{file}: {error.strerror}") from error
     except UntrustedError as error:

@@ -13,16 +13,16 @@ from pathlib import Path
 from app.base.java import JavaNotFoundError, cache_folder, find_java
 from app.base.private import OTHERS, OTHERS_WRITE, NotPrivateError, check_content, fault_of
 from app.base.tokens import FILE, configuration_folder
+from app.cli.doctor_ports import examine_ports
 from app.cli.finding import Finding
 from app.kafka.broker import broker_status, default_home
 from app.pipeline.seal import KEY_VARIABLE, StateError, key_file, key_id
 from app.settings.model import LiveSettings
+from dashboard.access import is_loopback
 from replay.match_store import is_store
 
 #: Variables that name folders from which a run starts programs or imports modules.
 _CODE_VARIABLES = ("JAVA_HOME", "SPARK_HOME", "SPARK_CONF_DIR", "PYTHONPATH")
-
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def examine_security(settings: LiveSettings, environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
@@ -39,8 +39,10 @@ def examine_security(settings: LiveSettings, environ: Mapping[str, str], folder:
     yield _state_key(environ)
     yield _tokens(environ)
     yield from _code(environ)
-    yield from _store(settings.store or folder / "matches")
-    yield from _ports(settings)
+    stores = settings.store or folder / "matches"
+    yield from _store(stores)
+    yield from _access(settings)
+    yield from examine_ports(_stores(stores))
 
 
 def _umask() -> Finding:
@@ -60,7 +62,9 @@ def _cache(environ: Mapping[str, str]) -> Finding:
     for top, folders, files in os.walk(folder):
         for name in (*folders, *files):
             path = Path(top, name)
-            if not path.is_symlink() and (path.stat().st_mode & OTHERS_WRITE or path.stat().st_uid != os.geteuid()):
+            status = path.lstat()
+            mode = 0 if stat.S_ISLNK(status.st_mode) else status.st_mode
+            if mode & OTHERS_WRITE or status.st_uid != os.geteuid():
                 return Finding(what, "bad", f"{path}: others could have changed it", f"rm -r {folder}")
     return Finding(what, "ok", f"{folder}, mode {_mode(folder)}")
 
@@ -123,11 +127,18 @@ def _store(folder: Path) -> Iterator[Finding]:
     if not folder.exists():
         yield Finding(what, "ok", f"{folder}: a run creates stores with mode 0700")
         return
-    stores = [folder] if is_store(folder) else sorted(path for path in folder.iterdir() if is_store(path))
+    stores = _stores(folder)
     findings = [finding for store in stores if (finding := _one_store(store)) is not None]
     yield from findings
     if not findings:
         yield Finding(what, "ok", f"{len(stores)} in {folder}, for you only" if stores else f"{folder}: none yet")
+
+
+def _stores(folder: Path) -> list[Path]:
+    """The store, or the stores in a folder of them."""
+    if is_store(folder):
+        return [folder]
+    return sorted(path for path in folder.iterdir() if is_store(path)) if folder.is_dir() else []
 
 
 def _one_store(store: Path) -> Finding | None:
@@ -143,11 +154,11 @@ def _one_store(store: Path) -> Finding | None:
     return None
 
 
-def _ports(settings: LiveSettings) -> Iterator[Finding]:
+def _access(settings: LiveSettings) -> Iterator[Finding]:
     what, token = "page and metrics", bool(settings.token.get_secret_value())
-    if settings.host in _LOOPBACK and not token:
+    if is_loopback(settings.host) and not token:
         yield Finding(what, "note", "every user of this machine can see them", "set a token, if others use the machine")
-    elif settings.host in _LOOPBACK:
+    elif is_loopback(settings.host):
         yield Finding(what, "ok", "on loopback, with a token")
     else:
         yield Finding(

@@ -21,7 +21,14 @@ def health_of(monitors: Sequence[MatchMonitor]) -> Verdict:
 
 
 def readiness_of(monitors: Sequence[MatchMonitor]) -> Verdict:
-    """Return 200 once the engine of every match has sent its first message, else 503; it never turns back to 503."""
+    """Return 200 once the engine of every match has sent its first message, else 503 with what is missing.
+
+    A run begins to serve before its matches are prepared, so without a match it is not ready. A further match that is
+    added later is not ready at first.
+    """
     ready = {monitor.match: monitor.has_started() for monitor in monitors}
-    status = "ready" if all(ready.values()) else "starting"
-    return 200 if status == "ready" else 503, {"status": status, "matches": ready}
+    reasons = [f"{match}: the engine has sent no message yet" for match, started in ready.items() if not started]
+    if not ready:
+        reasons = ["no match is registered yet"]
+    status = "starting" if reasons else "ready"
+    return 503 if reasons else 200, {"status": status, "reasons": reasons, "matches": ready}

@@ -39,8 +39,8 @@ def archive_option(java: Java, jars: Iterable[Path], folder: Path) -> str:
     use, write = ("AOTCache", "AOTCacheOutput") if java.version >= _AHEAD_OF_TIME else (
         "SharedArchiveFile", "ArchiveClassesAtExit"
     )  # fmt: skip
-    archive = folder / f"{digest.hexdigest()[:16]}.classes"
     folder = private_folder(folder)
+    archive = folder / f"{digest.hexdigest()[:16]}.classes"
     if is_private(archive):  # Java runs what is in it
         with suppress(OSError):  # archives that are used are kept
             os.utime(archive)

@@ -112,7 +112,12 @@ def start_session(
         properties = log.with_name("log4j2.properties")
         properties.write_text(_LOG4J)
         home = _home()
-    quick = f"{_QUICK} {_archive_option(java, home)}" if streaming else ""
+    quick = ""
+    if streaming:
+        # Java expands the class path in the order of the folder.
+        quick = (
+            f"{_QUICK} {archive_option(java, (home / 'jars').iterdir(), cache_folder(os.environ) / 'spark-classes')}"
+        )
     os.environ["JAVA_HOME"] = str(java.home)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     settings = {
@@ -235,11 +240,6 @@ def _home() -> Path:
             draft.rename(home)
         shutil.rmtree(draft, ignore_errors=True)
     return home
-
-
-def _archive_option(java: Java, home: Path) -> str:
-    """Java's option for the archive of Spark's classes; Java expands the class path in the order of the folder."""
-    return archive_option(java, (home / "jars").iterdir(), private_folder(cache_folder(os.environ) / "spark-classes"))
 
 
 _LOG4J = """\

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from app.base.tokens import TokenStore
+from app.cli import doctor_ports
 from app.cli.doctor import run_doctor
+from app.cli.doctor_ports import listeners_of
 from app.cli.doctor_security import examine_security
 from app.cli.finding import Finding
+from app.pipeline.folder import locked
 from app.pipeline.seal import KEY_VARIABLE
 from app.settings.model import LiveSettings
 from app.settings.resolve import make_settings
@@ -105,3 +111,71 @@ def test_a_file_of_tokens_that_others_can_read_is_bad(tmp_path: Path):
     assert findings(tmp_path)["tokens"].verdict == "ok"
     (tmp_path / "configuration" / "touchline" / "tokens.json").chmod(0o644)
     assert findings(tmp_path)["tokens"].verdict == "bad"
+
+
+def listening(address: str, family: socket.AddressFamily = socket.AF_INET) -> socket.socket:
+    server = socket.socket(family)
+    server.bind((address, 0))
+    server.listen()
+    return server
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/locks").exists(), reason="looks into /proc")
+
+
+@needs_proc
+def test_the_ports_of_a_running_match_are_shown_and_those_beyond_loopback_noted(tmp_path: Path):
+    store = MatchStore.create(tmp_path / "matches" / "m", MatchSheet(), {}).path
+    assert findings(tmp_path)["ports"].found == "no match is running in these stores"
+    with locked(store), listening("127.0.0.1") as inner:
+        shown = findings(tmp_path)["ports"]
+        assert shown.verdict == "ok"
+        assert f"on 127.0.0.1 port {inner.getsockname()[1]}" in shown.found
+        with listening("0.0.0.0") as outer:
+            shown = findings(tmp_path)["ports"]
+            assert shown.verdict == "note"
+            assert f"on 0.0.0.0 port {outer.getsockname()[1]}" in shown.found
+    assert findings(tmp_path)["ports"].found == "no match is running in these stores"
+
+
+@needs_proc
+def test_ports_of_descendants_belong_to_a_run_and_those_of_other_processes_do_not(tmp_path: Path):
+    code = (
+        "import socket, sys; server = socket.create_server(('127.0.0.1', 0));"
+        " print(server.getsockname()[1], flush=True); sys.stdin.read()"
+    )
+    inner = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {code!r}])"
+    with (
+        subprocess.Popen(
+            [sys.executable, "-c", inner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as run,
+        listening("127.0.0.1") as other,
+    ):
+        assert run.stdin is not None
+        assert run.stdout is not None
+        port = int(run.stdout.readline())
+        found = {listener.port for listener in listeners_of(run.pid)}
+        assert found == {port}
+        assert other.getsockname()[1] in {listener.port for listener in listeners_of(os.getpid())} - found
+        run.stdin.close()
+
+
+@needs_proc
+@pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+def test_an_address_of_ipv6_is_read_and_loopback_of_ipv4_in_it_counts_as_loopback():
+    try:
+        servers = [listening(address, socket.AF_INET6) for address in ("::1", "::ffff:127.0.0.1", "::")]
+    except OSError as error:
+        pytest.skip(f"no IPv6 here: {error}")
+    shown = {listener.port: listener.address for listener in listeners_of(os.getpid())}
+    addresses = [shown[server.getsockname()[1]] for server in servers]
+    for server in servers:
+        server.close()
+    assert addresses == ["::1", "127.0.0.1", "::"]
+
+
+def test_java_beyond_loopback_is_bad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = MatchStore.create(tmp_path / "matches" / "m", MatchSheet(), {}).path
+    monkeypatch.setattr(doctor_ports, "listeners_of", lambda pid: {doctor_ports.Listener("java", "0.0.0.0", 40_000)})
+    with locked(store):
+        assert findings(tmp_path)["ports"].verdict == "bad"

@@ -111,9 +111,17 @@ def test_a_run_is_ready_once_every_engine_has_sent_a_message(case: Case, tmp_pat
     other = Case(tmp_path, match="n")
     case.say()
     monitors = [case.monitor, other.monitor]
-    assert readiness_of(monitors) == (503, {"status": "starting", "matches": {"m": True, "n": False}})
+    reasons = ["n: the engine has sent no message yet"]
+    matches = {"m": True, "n": False}
+    assert readiness_of(monitors) == (503, {"status": "starting", "reasons": reasons, "matches": matches})
     other.say()
-    assert readiness_of(monitors) == (200, {"status": "ready", "matches": {"m": True, "n": True}})
+    matches = {"m": True, "n": True}
+    assert readiness_of(monitors) == (200, {"status": "ready", "reasons": [], "matches": matches})
+
+
+def test_a_run_without_a_match_is_not_ready():
+    reasons = ["no match is registered yet"]
+    assert readiness_of([]) == (503, {"status": "starting", "reasons": reasons, "matches": {}})
 
 
 def test_silence_and_an_engine_that_is_not_connected_are_reported(case: Case):
