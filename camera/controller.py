@@ -1,4 +1,4 @@
-"""Steers one camera: feed -> planner -> steps -> VISCA session -> head, 50 times a second in a thread.
+"""Steers one camera: feed -> planner -> steps -> session of the head's protocol -> head, 50 times a second in a thread.
 
 Theory of operation
 -------------------
@@ -23,18 +23,27 @@ from typing import Protocol
 
 import numpy as np
 
-from camera import codec
-from camera.codec import Drive, PositionInquiry, ZoomDirect, ZoomInquiry
 from camera.drive import StepChooser
 from camera.head import Pose
-from camera.link import UdpLink
 from camera.metrics import CameraFigures
 from camera.mount import Mount
 from camera.observer import Observer
 from camera.planner import NORMAL, TICK_US, Plan, Planner, Style
 from camera.profile import Profile
+from camera.protocols.messages import (
+    Connected,
+    Drive,
+    Outcome,
+    Position,
+    PositionInquiry,
+    Signal,
+    ZoomDirect,
+    ZoomInquiry,
+    ZoomPosition,
+)
+from camera.protocols.registry import Address
+from camera.protocols.registry import protocol as protocol_row
 from camera.record import Row
-from camera.visca import Connected, Outcome, Session, Signal
 from football.update_stream import UpdateRecord, View
 
 #: Limit of the wait for a standstill at the end.
@@ -82,7 +91,8 @@ class CameraController:
         feed: positions and events.
         mount: position and heading of the camera.
         profile: of the head.
-        address: numeric IPv4 address and port of the head; replies of a host name's address would be ignored.
+        address: of the head.
+        protocol: a name of ``camera.protocols.registry.PROTOCOLS``.
         record: called in the camera's thread with some rows; must not block for long. An exception from it is counted
             in ``figures()["record_errors"]`` and does not stop the camera.
         style: how the camera moves.
@@ -94,15 +104,17 @@ class CameraController:
         feed: Feed,
         mount: Mount,
         profile: Profile,
-        address: tuple[str, int],
+        address: Address,
+        protocol: str = "visca",
         record: Callable[[Sequence[Row]], None] | None = None,
         style: Style = NORMAL,
         size_m: tuple[float, float] = (105.0, 68.0),
     ) -> None:
         self._feed, self._mount, self._profile, self._record = feed, mount, profile, record
         now_us = _now_us()
-        self._link = UdpLink(address)
-        self._session = Session(profile)
+        row = protocol_row(protocol)
+        self._link = row.link((address.host, address.port))
+        self._session = row.session(profile, address)
         self._observer = Observer(profile, now_us)
         self._planner = Planner(mount, profile, self._observer.at(now_us), style, size_m)
         self._chooser = StepChooser(profile)
@@ -194,7 +206,10 @@ class CameraController:
 
     def _send(self, now_us: int) -> None:
         was_ready = self._session.ready
-        self._link.send(self._session.to_send(now_us))
+        pieces = self._session.to_send(now_us)
+        if self._session.wants_new_connection:
+            self._link.close()
+        self._link.send(pieces)
         if was_ready and not self._session.ready:
             self._observer.halted()
         self._take_session_events(now_us)
@@ -221,7 +236,7 @@ class CameraController:
 
     def _outcome(self, outcome: Outcome, now_us: int) -> None:
         if outcome.signal is Signal.ANSWERED:
-            self._decode_answer(outcome, now_us)
+            self._take_answer(outcome, now_us)
         elif isinstance(outcome.message, Drive | ZoomDirect):
             if outcome.signal in (Signal.ACKED, Signal.REFUSED, Signal.REPLACED):
                 self._counts[f"commands_{outcome.signal.name.lower()}"] += 1
@@ -230,14 +245,14 @@ class CameraController:
             if outcome.signal in (Signal.REFUSED, Signal.GIVEN_UP) and isinstance(outcome.message, Drive):
                 self._chooser.forget()  # the command is not in force: choose again
 
-    def _decode_answer(self, outcome: Outcome, now_us: int) -> None:
-        try:
-            if isinstance(outcome.message, ZoomInquiry):
-                self._observer.reported_zoom(codec.decode_zoom(outcome.data, self._profile))
-            elif isinstance(outcome.message, PositionInquiry):
-                self._reported(codec.decode_position(outcome.data, self._profile), now_us)
-        except codec.ViscaError:
-            self._counts["garbled_answers"] += 1
+    def _take_answer(self, outcome: Outcome, now_us: int) -> None:
+        match outcome.report:
+            case ZoomPosition(units):
+                self._observer.reported_zoom(units)
+            case Position(pan_units, tilt_units):
+                self._reported((pan_units, tilt_units), now_us)
+            case None:
+                self._counts["garbled_answers"] += 1
 
     def _reported(self, units: tuple[int, int], now_us: int) -> None:
         self._still_reports = self._still_reports + 1 if units == self._last_report else 0

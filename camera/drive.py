@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import msgspec
 
-from camera.codec import Drive
 from camera.motion import Motion
 from camera.profile import AxisProfile, Profile
+from camera.protocols.messages import Drive
 
 #: Instants at which the error is predicted, as shares of the horizon.
 LOOKS = (0.25, 0.5, 0.75, 1.0)

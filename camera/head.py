@@ -15,6 +15,8 @@ import math
 import msgspec
 
 from camera.profile import Profile
+from camera.protocols import messages
+from camera.protocols.messages import Inquiry, Message, Report
 
 Leg = tuple[float, float]  # duration in seconds, acceleration in units/s^2
 
@@ -147,3 +149,50 @@ def new_head(
         Axis(tilt_deg, tilt.min_deg, tilt.max_deg, accel_deg_s2),
         Axis(zoom_units, 0.0, float(zoom.max_units), zoom_accel_units_s2),
     )
+
+
+def reported(head: Head, inquiry: Inquiry) -> Report:
+    """Return the head's answer to an inquiry."""
+    profile, pose = head.profile, head.pose
+    match inquiry:
+        case messages.PositionInquiry():
+            return messages.Position(profile.pan.units(pose.pan_deg), profile.tilt.units(pose.tilt_deg))
+        case messages.ZoomInquiry():
+            return messages.ZoomPosition(round(head.zoom.position))
+        case messages.MaxSpeedInquiry():
+            return messages.MaxSteps(len(profile.pan.speeds_deg_s), len(profile.tilt.speeds_deg_s))
+        case messages.StatusInquiry():
+            return messages.Status(not (head.pan.still and head.tilt.still))
+
+
+def ordered(head: Head, message: Message) -> Head:
+    """Return the head after a command that moves it.
+
+    Raises:
+        AssertionError: the message is not one that moves a head.
+    """
+    replace, profile = msgspec.structs.replace, head.profile
+    match message:
+        case messages.Drive(pan_step, tilt_step):
+            pan = head.pan.drive(profile.pan.speed_deg_s(pan_step))
+            return replace(head, pan=pan, tilt=head.tilt.drive(profile.tilt.speed_deg_s(tilt_step)))
+        case messages.Absolute(pan_units, tilt_units, pan_step, tilt_step):
+            return _moved(head, profile.pan.deg(pan_units), profile.tilt.deg(tilt_units), pan_step, tilt_step)
+        case messages.Relative(pan_units, tilt_units, pan_step, tilt_step):
+            pan_deg = head.pan.position + profile.pan.deg(pan_units)
+            tilt_deg = head.tilt.position + profile.tilt.deg(tilt_units)
+            return _moved(head, pan_deg, tilt_deg, pan_step, tilt_step)
+        case messages.Home() | messages.Recalibrate():
+            return _moved(head, 0.0, 0.0, len(profile.pan.speeds_deg_s), len(profile.tilt.speeds_deg_s))
+        case messages.ZoomDrive(step):
+            speed = profile.zoom.speeds_units_s[abs(step) - 1] if step else 0.0
+            return replace(head, zoom=head.zoom.drive(speed if step > 0 else -speed))
+        case messages.ZoomDirect(units):
+            return replace(head, zoom=head.zoom.go_to(float(units), profile.zoom.speeds_units_s[-1]))
+    raise AssertionError(f"{message} does not move a head")
+
+
+def _moved(head: Head, pan_deg: float, tilt_deg: float, pan_step: int, tilt_step: int) -> Head:
+    pan: Axis = head.pan.go_to(pan_deg, head.profile.pan.speed_deg_s(pan_step))
+    tilt: Axis = head.tilt.go_to(tilt_deg, head.profile.tilt.speed_deg_s(tilt_step))
+    return msgspec.structs.replace(head, pan=pan, tilt=tilt)

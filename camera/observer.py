@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from camera.codec import Action
-from camera.device import ordered
-from camera.head import Axis, Head, Pose, new_head
+from camera.head import Axis, Head, Pose, new_head, ordered
 from camera.profile import Profile
+from camera.protocols.messages import Action
 
 #: Share of the difference between report and model by which a report corrects the model.
 TRUST = 0.5

@@ -22,6 +22,9 @@ import msgspec
 from football.errors import UserError
 from football.untrusted import UntrustedError, read_toml
 
+#: Limit of speed steps of an axis: one byte of VISCA without its highest bit.
+STEPS_MAX = 0x7F
+
 
 class ProfileError(UserError, ValueError):
     """A device profile is missing or wrong; the message names the file, the field and the reason."""
@@ -31,7 +34,7 @@ class AxisProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One turning axis of a device.
 
     Attributes:
-        nibbles: half bytes of a position on the wire (two's complement over all of them).
+        nibbles: half bytes of a position on the wire of VISCA (two's complement over all of them).
         units_per_deg: device units to one degree.
         min_units, max_units: ends of travel in device units.
         positive: where the device's own units grow: ``right`` or ``left`` for pan, ``up`` or ``down`` for tilt.
@@ -198,8 +201,8 @@ def _faults(profile: Profile) -> list[tuple[str, str]]:
             faults.append((f"{field}.min_units", f"travel does not fit into {axis.nibbles} nibbles"))
         if axis.units_per_deg <= 0:
             faults.append((f"{field}.units_per_deg", "must be positive"))
-        if not axis.speeds_deg_s or not _rises((0.0, *axis.speeds_deg_s)) or len(axis.speeds_deg_s) > 0x18:
-            faults.append((f"{field}.speeds_deg_s", "must be 1 to 24 rising positive speeds"))
+        if not axis.speeds_deg_s or not _rises((0.0, *axis.speeds_deg_s)) or len(axis.speeds_deg_s) > STEPS_MAX:
+            faults.append((f"{field}.speeds_deg_s", f"must be 1 to {STEPS_MAX} rising positive speeds"))
     zoom = profile.zoom
     if len(zoom.curve) < 2 or not (_rises([n[0] for n in zoom.curve]) and _rises([n[1] for n in zoom.curve])):
         faults.append(("zoom.curve", "needs two nodes or more, rising in units and magnification"))

@@ -10,10 +10,11 @@ import pyarrow as pa
 from app.hub.feed import MatchFeed
 from camera.controller import CameraController
 from camera.head import Pose
-from camera.head_server import HeadServer
 from camera.mount import Mount
 from camera.profile import Profile, load_profile
+from camera.protocols.registry import Address
 from camera.record import Row, camera_table
+from camera.simulated.server import HeadServer
 from dashboard.feed import Aim, CameraPose
 
 #: Distance of the camera behind the touchline, on the halfway line.
@@ -38,7 +39,7 @@ def camera_on(feed: MatchFeed, append: Callable[[pa.Table], None]) -> Iterator[C
     def record(rows: Sequence[Row]) -> None:
         append(camera_table(rows).add_column(0, "head", pa.array([profile.name] * len(rows), pa.string())))
 
-    controller = CameraController(feed, mount, profile, head.address, record, size_m=size_m)
+    controller = CameraController(feed, mount, profile, Address(*head.address), record=record, size_m=size_m)
     feed.provide_camera(lambda: CameraPose(profile.name, _aim(head.pose(), mount, profile, size_m)))
     controller.start()
     try:

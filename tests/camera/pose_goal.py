@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from camera import codec
-from camera.codec import Absolute, PositionInquiry
-from camera.visca import Connected, Session, SessionEvent, Signal
+from camera.protocols.messages import Absolute, Connected, Position, PositionInquiry, SessionEvent, Signal
+from camera.protocols.visca_udp import Session
 
 
 class PoseGoal:
-    """Keeps a head at one absolute position: the check that VISCA itself cannot give (see ``camera.visca``).
+    """Keeps a head at one absolute position: a check that VISCA lacks (see ``camera.protocols.visca_udp``).
 
     It orders the move, then asks for the position every ``look_us``. A head that stands still (two equal answers)
     away from the goal is ordered again.
@@ -46,7 +45,8 @@ class PoseGoal:
         if isinstance(session_event, Connected):
             self._moving = self.reached = False
         elif session_event.signal is Signal.ANSWERED and isinstance(session_event.message, PositionInquiry):
-            self._look(codec.decode_position(session_event.data, self._session.profile))
+            assert isinstance(session_event.report, Position)
+            self._look((session_event.report.pan_units, session_event.report.tilt_units))
 
     def _look(self, position: tuple[int, int]) -> None:
         still = position == self._views

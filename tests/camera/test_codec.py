@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from camera import codec
-from camera.codec import (
+from camera.profile import load_profile
+from camera.protocols import visca_codec as codec
+from camera.protocols.messages import (
     Absolute,
-    Ack,
-    Answer,
     Cancel,
-    Completion,
     Drive,
     Home,
     InterfaceClear,
@@ -22,16 +20,13 @@ from camera.codec import (
     Message,
     PositionInquiry,
     Recalibrate,
-    Refusal,
     Relative,
-    Reply,
     StatusInquiry,
-    ViscaError,
     ZoomDirect,
     ZoomDrive,
     ZoomInquiry,
 )
-from camera.profile import load_profile
+from camera.protocols.visca_codec import Ack, Answer, Completion, Refusal, Reply, ViscaError
 
 X400, H700 = load_profile("brc-x400"), load_profile("brc-h700")
 

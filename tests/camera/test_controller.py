@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from camera.controller import CameraController
-from camera.head_server import HeadServer
 from camera.mount import Mount
 from camera.profile import load_profile
+from camera.protocols.registry import Address
 from camera.record import CAMERA_SCHEMA, Row, camera_table
+from camera.simulated.server import HeadServer
 from football.update_stream import BallView, UpdateRecord, View
 
 X400, MOUNT = load_profile(), Mount()
@@ -68,7 +69,9 @@ class Rig:
     def __init__(self) -> None:
         self.feed, self.rows = CirclingBall(), list[Row]()
         self.head = HeadServer(X400).start()
-        self.controller = CameraController(self.feed, MOUNT, X400, self.head.address, self.rows.extend).start()
+        self.controller = CameraController(
+            self.feed, MOUNT, X400, Address(*self.head.address), record=self.rows.extend
+        ).start()
 
     def modes_since(self, row: int) -> set[str]:
         return {r.mode for r in self.rows[row:]}
@@ -136,7 +139,7 @@ def test_with_no_head_at_all_it_starts_plans_and_stops() -> None:
     address = server.address
     server.stop()
     rows: list[Row] = []
-    controller = CameraController(CirclingBall(), MOUNT, X400, address, rows.extend).start()
+    controller = CameraController(CirclingBall(), MOUNT, X400, Address(*address), record=rows.extend).start()
     eventually(lambda: len(rows) >= 50)
     controller.stop()
     controller.stop()
@@ -148,7 +151,7 @@ def test_with_no_head_at_all_it_starts_plans_and_stops() -> None:
 def test_a_head_whose_pan_runs_the_other_way_is_steered_as_well() -> None:
     h700, rows = load_profile("brc-h700"), list[Row]()
     with HeadServer(h700) as head:
-        controller = CameraController(CirclingBall(), MOUNT, h700, head.address, rows.extend).start()
+        controller = CameraController(CirclingBall(), MOUNT, h700, Address(*head.address), record=rows.extend).start()
         eventually(lambda: len(rows) >= 200)
         controller.stop()
     late = [r for r in rows[100:] if r.achieved_pan_deg is not None]
@@ -159,7 +162,7 @@ def test_a_head_whose_pan_runs_the_other_way_is_steered_as_well() -> None:
 
 def test_a_head_of_another_model_is_never_moved() -> None:
     with HeadServer(load_profile("brc-h700")) as head:
-        controller = CameraController(CirclingBall(), MOUNT, X400, head.address).start()
+        controller = CameraController(CirclingBall(), MOUNT, X400, Address(*head.address)).start()
         eventually(lambda: float(controller.figures()["garbled_answers"]) >= 20)
         assert not head.moving
         assert head.pose().pan_deg == 0.0
@@ -177,7 +180,7 @@ def test_a_feed_that_breaks_stops_the_head_and_says_why() -> None:
 
     feed = Broken()
     with HeadServer(X400) as head:
-        controller = CameraController(feed, MOUNT, X400, head.address).start()
+        controller = CameraController(feed, MOUNT, X400, Address(*head.address)).start()
         eventually(lambda: head.moving)
         feed.broken = True
         eventually(lambda: "the hub is closed" in str(controller.figures()["failure"]))
@@ -190,7 +193,7 @@ def test_a_store_that_fails_does_not_stop_the_camera() -> None:
         raise OSError("disk full")
 
     with HeadServer(X400) as head:
-        controller = CameraController(CirclingBall(), MOUNT, X400, head.address, full).start()
+        controller = CameraController(CirclingBall(), MOUNT, X400, Address(*head.address), record=full).start()
         eventually(lambda: float(controller.figures()["record_errors"]) >= 2)
         eventually(lambda: head.moving)
         controller.stop()

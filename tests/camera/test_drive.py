@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from bench import camera_latency
-from camera.codec import Drive
 from camera.drive import Fit, StepChooser, best_step, nearest_step
 from camera.head import new_head
 from camera.metrics import exact_jerk, rms
 from camera.motion import Motion
 from camera.mount import Mount
 from camera.profile import load_profile
+from camera.protocols.messages import Drive
 
 X400 = load_profile()
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from camera.head_server import HeadServer, HeadServerError
 from camera.profile import load_profile
+from camera.simulated.server import HeadServer, HeadServerError
 
 visca_over_ip = pytest.importorskip("visca_over_ip")
 

@@ -9,12 +9,13 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from camera import codec
-from camera.codec import Absolute, Action, Drive, Home, PositionInquiry, ZoomDirect
-from camera.device import Device
 from camera.head import new_head
 from camera.profile import load_profile
-from camera.visca import Session
+from camera.protocols import visca_codec as codec
+from camera.protocols.messages import Absolute, Action, Drive, Home, PositionInquiry, ZoomDirect
+from camera.protocols.visca_udp import Session
+from camera.simulated.body import Body
+from camera.simulated.visca_udp_device import ViscaUdpDevice
 from tests.camera.pose_goal import PoseGoal
 
 X400 = load_profile()
@@ -52,7 +53,8 @@ class World:
 
     def __init__(self, network: Network) -> None:
         self.network, self.now_us = network, 0
-        self.session, self.device = Session(X400), Device(new_head(X400))
+        self.body = Body(new_head(X400))
+        self.session, self.device = Session(X400), ViscaUdpDevice(self.body)
         self.goal: PoseGoal | None = None
 
     def step(self) -> None:
@@ -114,7 +116,7 @@ def test_whatever_the_network_does_the_head_ends_at_the_commanded_pose(
         # Longer than any datagram from before can be under way: nothing old may move it any more.
         if settled * STEP_US > 1_000_000:
             break
-    pose = world.device.pose_at(world.now_us)
+    pose = world.body.pose_at(world.now_us)
     arrived = (X400.pan.units(pose.pan_deg), X400.tilt.units(pose.tilt_deg))
     assert max(abs(a - b) for a, b in zip(arrived, target, strict=True)) <= 1
 
@@ -145,7 +147,7 @@ def test_while_the_link_lives_the_last_command_is_also_the_last_to_be_executed(
             break
     if world.session.resets > 1:
         return  # the link was lost: then it ends at a stop, which other tests look at
-    pose = world.device.pose_at(world.now_us)
+    pose = world.body.pose_at(world.now_us)
     assert (X400.pan.units(pose.pan_deg), X400.tilt.units(pose.tilt_deg)) == (1000, 500)
 
 
@@ -160,7 +162,7 @@ def test_a_head_that_somebody_else_moved_away_is_brought_back() -> None:
         world.step()
     assert world.goal.reached
     assert world.goal.orders >= 2
-    assert X400.pan.units(world.device.pose_at(world.now_us).pan_deg) == 2000
+    assert X400.pan.units(world.body.pose_at(world.now_us).pan_deg) == 2000
 
 
 @settings(max_examples=40, deadline=None)
@@ -188,11 +190,11 @@ def test_on_a_good_network_every_command_is_executed_exactly_once() -> None:
         world.session.submit(Drive(step, 0))
         for _ in range(20):
             world.step()
-    assert world.device.executed == 20
+    assert world.body.executed == 20
 
 
 def test_the_device_forgets_the_oldest_of_more_than_five_controllers_and_no_other() -> None:
-    device = Device(new_head(X400))
+    device = ViscaUdpDevice(Body(new_head(X400)))
     for peer in range(6):
         reply = device.receive(bytes.fromhex("02 00 00 01 00 00 00 01 01"), peer, 0)
         assert reply == [(peer, bytes.fromhex("02 01 00 01 00 00 00 01 01"))]

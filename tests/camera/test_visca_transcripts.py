@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import pytest
 
-from camera import codec
-from camera.codec import Absolute, Drive, PositionInquiry, ZoomDirect
 from camera.profile import load_profile
-from camera.visca import STEPS, Connected, Session, Signal, State
+from camera.protocols import visca_codec as codec
+from camera.protocols.messages import Absolute, Connected, Drive, PositionInquiry, Report, Signal, ZoomDirect
+from camera.protocols.visca_udp import STEPS, Session, State
 
 X400 = load_profile()
 KINDS = {
@@ -211,13 +211,17 @@ def _fields(data: bytes) -> str:
     return f"{NAMES[datagram.kind]} {datagram.sequence} {datagram.payload.hex(' ')}"
 
 
+def _report(report: Report | None) -> str:
+    return codec.encode_report(report, X400).hex(" ") if report else ""
+
+
 def _steps(session: Session) -> str:
     steps: list[str] = []
     while (session_event := session.next_event()) is not None:
         if isinstance(session_event, Connected):
             steps.append("reconnected" if session_event.again else "connected")
         else:
-            tail = f"{session_event.code:02x}" if session_event.code else session_event.data.hex(" ")
+            tail = f"{session_event.code:02x}" if session_event.code else _report(session_event.report)
             steps.append(f"{session_event.ticket} {session_event.signal.name} {tail}".rstrip())
     return " | ".join(steps)
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from camera import codec
-from camera.codec import ViscaError
-from camera.device import Device
 from camera.head import new_head
 from camera.profile import ProfileError, load_profile
-from camera.visca import Session
+from camera.protocols import visca_codec as codec
+from camera.protocols.visca_codec import ViscaError
+from camera.protocols.visca_udp import Session
+from camera.simulated.body import Body
+from camera.simulated.visca_udp_device import ViscaUdpDevice
 from tests.fuzz.cases import both, hold, mangled, refusal
 
 PROFILE = load_profile()
@@ -48,7 +49,7 @@ def test_any_bytes_are_visca_or_a_visca_error(cases: int):
 @both
 def test_no_datagram_stops_a_device_or_a_session(cases: int):
     def body(arrived: list[tuple[bytes, int]]) -> None:
-        device, session, now_us = Device(new_head(PROFILE)), Session(PROFILE), 0
+        device, session, now_us = ViscaUdpDevice(Body(new_head(PROFILE))), Session(PROFILE), 0
         for data, step_us in arrived:
             now_us += step_us
             device.receive(data, "peer", now_us)

@@ -19,11 +19,10 @@ from collections.abc import Hashable
 
 import msgspec
 
-from camera import codec
-from camera.codec import Action, Inquiry, Message
-from camera.head import Axis, Head, Pose
-from camera.profile import Profile
-from camera.visca import slot_of
+from camera.protocols import messages
+from camera.protocols import visca_codec as codec
+from camera.protocols.messages import Action, Inquiry, slot_of
+from camera.simulated.body import Body
 
 PEERS_MAX = 5
 REMEMBERED_MAX = 64
@@ -52,33 +51,17 @@ class _Job(msgspec.Struct, frozen=True):
     slot: str
 
 
-class Device:
-    """A VISCA device around a head.
+class ViscaUdpDevice:
+    """A device that speaks VISCA over IP.
 
     Args:
-        head: the head at ``now_us``.
-        now_us: any monotonic time; all later calls use the same clock.
+        body: the head that it moves.
     """
 
-    def __init__(self, head: Head, now_us: int = 0) -> None:
-        self._head = head
-        self._now_us = now_us
+    def __init__(self, body: Body) -> None:
+        self._body = body
         self._peers: OrderedDict[Hashable, _Peer] = OrderedDict()
         self._jobs: dict[int, _Job] = {}
-        self.executed = 0
-
-    @property
-    def profile(self) -> Profile:
-        """The profile of the simulated head."""
-        return self._head.profile
-
-    def head_at(self, now_us: int) -> Head:
-        """Return the head at a time not before the last call."""
-        return self._head.advance(max(0, now_us - self._now_us) / 1e6)
-
-    def pose_at(self, now_us: int) -> Pose:
-        """Return the exact pose, without the rounding of a report."""
-        return self.head_at(now_us).pose
 
     def receive(self, data: bytes, peer: Hashable, now_us: int) -> Out:
         """Take a datagram; return (peer, datagram) to send. An unreadable datagram gets no reply, an unreadable control
@@ -106,14 +89,17 @@ class Device:
 
     def poll(self, now_us: int) -> Out:
         """Advance the head to ``now_us``; return the completions that are due."""
-        self._head = self.head_at(now_us)
-        self._now_us = max(self._now_us, now_us)
+        self._body.advance(now_us)
         out: Out = []
         for socket, job in list(self._jobs.items()):
-            if self._still(job.slot):
+            if self._body.is_still(job.slot):
                 del self._jobs[socket]
                 out += self._answer(job.peer, job.sequence, codec.Completion(socket))
         return out
+
+    def gone(self, peer: Hashable) -> None:
+        """Forget a peer; datagrams never call it, because nobody closes them."""
+        self._peers.pop(peer, None)
 
     def _peer(self, peer: Hashable) -> _Peer:
         memory = self._peers.pop(peer, None) or _Peer()
@@ -130,16 +116,18 @@ class Device:
 
     def _message(self, datagram: codec.Datagram, peer: Hashable, sequence: int) -> Out:
         try:
-            message = codec.decode(datagram.payload, self.profile)
+            message = codec.decode(datagram.payload, self._body.profile)
         except codec.ViscaError:
             return self._answer(peer, sequence, codec.Refusal(0, codec.SYNTAX))
         if isinstance(message, Inquiry):
-            return self._answer(peer, sequence, codec.Answer(self._inquire(message)))
+            return self._answer(
+                peer, sequence, codec.Answer(codec.encode_report(self._body.report(message), self._body.profile))
+            )
         if datagram.kind == codec.INQUIRY:
             return self._answer(peer, sequence, codec.Refusal(0, codec.SYNTAX))
-        if isinstance(message, codec.Cancel):
+        if isinstance(message, messages.Cancel):
             return self._cancel(message.socket, peer, sequence)
-        if isinstance(message, codec.InterfaceClear):
+        if isinstance(message, messages.InterfaceClear):
             self._jobs.clear()
             return self._answer(peer, sequence, codec.Completion(0))
         return self._execute(message, peer, sequence)
@@ -158,13 +146,12 @@ class Device:
             if job.slot == slot:
                 del self._jobs[socket]
                 out += self._answer(job.peer, job.sequence, codec.Refusal(socket, codec.CANCELLED))
-        free = next((n for n in range(1, self.profile.link.sockets + 1) if n not in self._jobs), None)
+        free = next((n for n in range(1, self._body.profile.link.sockets + 1) if n not in self._jobs), None)
         if free is None:
             return out + self._answer(peer, sequence, codec.Refusal(0, codec.BUFFER_FULL))
-        self._head = ordered(self._head, message)
-        self.executed += 1
+        self._body.order(message)
         out += self._answer(peer, sequence, codec.Ack(free))
-        if isinstance(message, codec.Drive | codec.ZoomDrive) or self._still(slot):
+        if isinstance(message, messages.Drive | messages.ZoomDrive) or self._body.is_still(slot):
             return out + self._answer(peer, sequence, codec.Completion(free))
         self._jobs[free] = _Job(peer, sequence, slot)
         return out
@@ -173,62 +160,5 @@ class Device:
         job = self._jobs.pop(socket, None)
         if job is None:
             return self._answer(peer, sequence, codec.Refusal(socket, codec.NO_SOCKET))
-        self._head = _halted(self._head, job.slot)
+        self._body.order(messages.ZoomDrive(0) if job.slot == "zoom" else messages.Drive(0, 0))
         return self._answer(peer, sequence, codec.Refusal(socket, codec.CANCELLED))
-
-    def _still(self, slot: str) -> bool:
-        head = self._head
-        return head.zoom.still if slot == "zoom" else head.pan.still and head.tilt.still
-
-    def _inquire(self, message: Inquiry) -> bytes:
-        profile, pose = self.profile, self._head.pose
-        match message:
-            case codec.PositionInquiry():
-                pan, tilt = profile.pan.units(pose.pan_deg), profile.tilt.units(pose.tilt_deg)
-                return codec.encode_position(pan, tilt, profile)
-            case codec.ZoomInquiry():
-                return codec.to_nibbles(round(self._head.zoom.position), profile.zoom.nibbles)
-            case codec.MaxSpeedInquiry():
-                return bytes((len(profile.pan.speeds_deg_s), len(profile.tilt.speeds_deg_s)))
-            case codec.StatusInquiry():
-                # Of Sony's status word the simulation has one bit: 0x40, pan and tilt stand still.
-                return bytes((0, 0 if not self._still("pan_tilt") else 0x40))
-
-
-def ordered(head: Head, message: Message) -> Head:
-    """Return the head after a command that moves it.
-
-    Raises:
-        AssertionError: the message is not one that moves a head.
-    """
-    replace, profile = msgspec.structs.replace, head.profile
-    match message:
-        case codec.Drive(pan_step, tilt_step):
-            pan = head.pan.drive(profile.pan.speed_deg_s(pan_step))
-            return replace(head, pan=pan, tilt=head.tilt.drive(profile.tilt.speed_deg_s(tilt_step)))
-        case codec.Absolute(pan_units, tilt_units, pan_step, tilt_step):
-            return _moved(head, profile.pan.deg(pan_units), profile.tilt.deg(tilt_units), pan_step, tilt_step)
-        case codec.Relative(pan_units, tilt_units, pan_step, tilt_step):
-            pan_deg = head.pan.position + profile.pan.deg(pan_units)
-            tilt_deg = head.tilt.position + profile.tilt.deg(tilt_units)
-            return _moved(head, pan_deg, tilt_deg, pan_step, tilt_step)
-        case codec.Home() | codec.Recalibrate():
-            return _moved(head, 0.0, 0.0, len(profile.pan.speeds_deg_s), len(profile.tilt.speeds_deg_s))
-        case codec.ZoomDrive(step):
-            speed = profile.zoom.speeds_units_s[abs(step) - 1] if step else 0.0
-            return replace(head, zoom=head.zoom.drive(speed if step > 0 else -speed))
-        case codec.ZoomDirect(units):
-            return replace(head, zoom=head.zoom.go_to(float(units), profile.zoom.speeds_units_s[-1]))
-    raise AssertionError(f"{message} does not move a head")
-
-
-def _moved(head: Head, pan_deg: float, tilt_deg: float, pan_step: int, tilt_step: int) -> Head:
-    pan: Axis = head.pan.go_to(pan_deg, head.profile.pan.speed_deg_s(pan_step))
-    tilt: Axis = head.tilt.go_to(tilt_deg, head.profile.tilt.speed_deg_s(tilt_step))
-    return msgspec.structs.replace(head, pan=pan, tilt=tilt)
-
-
-def _halted(head: Head, slot: str) -> Head:
-    if slot == "zoom":
-        return msgspec.structs.replace(head, zoom=head.zoom.stop())
-    return msgspec.structs.replace(head, pan=head.pan.stop(), tilt=head.tilt.stop())

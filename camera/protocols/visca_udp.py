@@ -37,9 +37,21 @@ from enum import Enum, auto
 
 import msgspec
 
-from camera import codec
-from camera.codec import Action, Cancel, Drive, Inquiry, Message
 from camera.profile import Profile
+from camera.protocols import visca_codec as codec
+from camera.protocols.messages import (
+    Action,
+    Cancel,
+    Connected,
+    Drive,
+    Inquiry,
+    Message,
+    Outcome,
+    Report,
+    SessionEvent,
+    Signal,
+    slot_of,
+)
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -75,22 +87,6 @@ class State(Enum):
     CLOSED = auto()
 
 
-class Signal(Enum):
-    """A signal that may change the state of a message."""
-
-    SENT = auto()
-    ACKED = auto()
-    COMPLETED = auto()
-    ANSWERED = auto()
-    REFUSED = auto()
-    FULL = auto()
-    OVERTAKEN = auto()
-    CANCELLED = auto()
-    REPLACED = auto()
-    GIVEN_UP = auto()
-    LOST = auto()
-
-
 #: State and signal -> next state of a message. A signal that is not listed is ignored.
 STEPS: dict[tuple[State, Signal], State] = {
     (State.WAITING, Signal.SENT): State.FLYING,
@@ -116,35 +112,6 @@ STEPS: dict[tuple[State, Signal], State] = {
 }
 
 
-class Connected(msgspec.Struct, frozen=True):
-    """The device answered a reset. ``again``: the link had been lost before, and the session sends a stop first."""
-
-    again: bool
-
-
-class Outcome(msgspec.Struct, frozen=True):
-    """A signal that changed the state of a message.
-
-    Attributes:
-        ticket: as ``submit`` returned it.
-        message: as submitted.
-        signal: ACKED, after which another outcome follows; or a signal that closed the message.
-        sent_us: time at which it was first sent; 0 if it was not.
-        data: data of the answer to an inquiry.
-        code: error code of a refusal.
-    """
-
-    ticket: int
-    message: Message
-    signal: Signal
-    sent_us: int = 0
-    data: bytes = b""
-    code: int = 0
-
-
-SessionEvent = Connected | Outcome
-
-
 class _Entry:
     """A submitted message. ``unwanted``: the caller cancelled it."""
 
@@ -158,17 +125,10 @@ class _Entry:
         self.unwanted = False
 
 
-def slot_of(message: Message) -> str:
-    """Return a message's slot; a newer message of a slot replaces an older one."""
-    if isinstance(message, codec.ZoomDrive | codec.ZoomDirect):
-        return "zoom"
-    if isinstance(message, Inquiry | Cancel | codec.InterfaceClear):
-        return type(message).__name__
-    return "pan_tilt"
-
-
 class Session:
     """One controller's session with one device. See the module's theory of operation."""
+
+    wants_new_connection = False  # datagrams have none
 
     def __init__(self, profile: Profile, rules: Rules | None = None) -> None:
         self.profile, self.rules = profile, rules or Rules()
@@ -368,12 +328,20 @@ class Session:
             case codec.Completion():
                 self._step(entry, Signal.COMPLETED)
             case codec.Answer(data):
-                self._step(entry, Signal.ANSWERED, data=data)
+                self._answered(entry, data)
             case codec.Refusal(_, codec.BUFFER_FULL):
                 self._hold_until_us[entry.slot] = now_us + self.rules.full_us
                 self._step(entry, Signal.FULL)
             case codec.Refusal(socket, code):
                 self._refused(entry, socket, code, now_us)
+
+    def _answered(self, entry: _Entry, data: bytes) -> None:
+        report = None
+        try:
+            report = codec.decode_report(entry.message, data, self.profile)
+        except codec.ViscaError:
+            self.garbled += 1
+        self._step(entry, Signal.ANSWERED, report=report)
 
     def _refused(self, entry: _Entry, socket: int, code: int, now_us: int) -> None:
         """Handle an error: a refused command; or the answer to a cancel, which ends the cancelled command."""
@@ -394,7 +362,7 @@ class Session:
 
     # -- states: only ``_step`` changes them
 
-    def _step(self, entry: _Entry, signal: Signal, *, data: bytes = b"", code: int = 0) -> None:
+    def _step(self, entry: _Entry, signal: Signal, *, report: Report | None = None, code: int = 0) -> None:
         after = STEPS.get((entry.state, signal))
         if after is None:
             return
@@ -414,7 +382,7 @@ class Session:
                 self._waiting[entry.slot] = entry
                 return
         if signal is not Signal.SENT:
-            outcome = Outcome(entry.ticket, entry.message, signal, entry.sent_us, data, code)
+            outcome = Outcome(entry.ticket, entry.message, signal, entry.sent_us, report, code)
             self._session_events.append(outcome)
 
     def _remove(self, entry: _Entry) -> None:

@@ -16,7 +16,28 @@ from collections.abc import Callable
 
 import msgspec
 
-from camera.profile import Profile
+from camera.profile import STEPS_MAX, Profile
+from camera.protocols.messages import (
+    Absolute,
+    Cancel,
+    Drive,
+    Home,
+    InterfaceClear,
+    MaxSpeedInquiry,
+    MaxSteps,
+    Message,
+    Position,
+    PositionInquiry,
+    Recalibrate,
+    Relative,
+    Report,
+    Status,
+    StatusInquiry,
+    ZoomDirect,
+    ZoomDrive,
+    ZoomInquiry,
+    ZoomPosition,
+)
 
 COMMAND, INQUIRY, REPLY = 0x0100, 0x0110, 0x0111
 CONTROL, CONTROL_REPLY = 0x0200, 0x0201
@@ -40,82 +61,6 @@ class Datagram(msgspec.Struct, frozen=True):
     kind: int
     sequence: int
     payload: bytes
-
-
-class Drive(msgspec.Struct, frozen=True):
-    """Turn at signed speed steps (right and up positive) until the next command; 0, 0 stops."""
-
-    pan_step: int
-    tilt_step: int
-
-
-class Absolute(msgspec.Struct, frozen=True):
-    """Move to a position in device units at the given steps (1 and up)."""
-
-    pan_units: int
-    tilt_units: int
-    pan_step: int
-    tilt_step: int
-
-
-class Relative(msgspec.Struct, frozen=True):
-    """Move by a distance in device units at the given steps (1 and up)."""
-
-    pan_units: int
-    tilt_units: int
-    pan_step: int
-    tilt_step: int
-
-
-class Home(msgspec.Struct, frozen=True):
-    """Move to pan 0, tilt 0."""
-
-
-class Recalibrate(msgspec.Struct, frozen=True):
-    """Pan-tilt reset: find the ends of travel again and move to pan 0, tilt 0."""
-
-
-class ZoomDrive(msgspec.Struct, frozen=True):
-    """Zoom at a signed speed: +1..+8 towards tele, -1..-8 towards wide (wire speeds 0..7), 0 stops."""
-
-    step: int
-
-
-class ZoomDirect(msgspec.Struct, frozen=True):
-    """Zoom to a position in device units."""
-
-    units: int
-
-
-class Cancel(msgspec.Struct, frozen=True):
-    """Cancel the command that runs in ``socket``."""
-
-    socket: int
-
-
-class InterfaceClear(msgspec.Struct, frozen=True):
-    """Clear the command buffer."""
-
-
-class PositionInquiry(msgspec.Struct, frozen=True):
-    """Ask for pan and tilt."""
-
-
-class ZoomInquiry(msgspec.Struct, frozen=True):
-    """Ask for the zoom."""
-
-
-class MaxSpeedInquiry(msgspec.Struct, frozen=True):
-    """Ask for the highest speed steps."""
-
-
-class StatusInquiry(msgspec.Struct, frozen=True):
-    """Ask whether pan and tilt move."""
-
-
-Inquiry = PositionInquiry | ZoomInquiry | MaxSpeedInquiry | StatusInquiry
-Action = Drive | Absolute | Relative | Home | Recalibrate | ZoomDrive | ZoomDirect | Cancel | InterfaceClear
-Message = Action | Inquiry
 
 
 class Ack(msgspec.Struct, frozen=True):
@@ -278,6 +223,37 @@ def decode_zoom(data: bytes, profile: Profile) -> int:
     return units
 
 
+def encode_report(report: Report, profile: Profile) -> bytes:
+    """Return the data of the answer that carries a report."""
+    match report:
+        case Position(pan_units, tilt_units):
+            return encode_position(pan_units, tilt_units, profile)
+        case ZoomPosition(units):
+            return to_nibbles(units, profile.zoom.nibbles)
+        case MaxSteps(pan_step, tilt_step):
+            return bytes((pan_step, tilt_step))
+        case Status(moving):  # of Sony's status word the product uses one bit: 0x40, pan and tilt stand still
+            return bytes((0, 0 if moving else 0x40))
+
+
+def decode_report(inquiry: Message, data: bytes, profile: Profile) -> Report:
+    """Return the report in the data of an answer to ``inquiry``.
+
+    Raises:
+        ViscaError: data that do not fit the inquiry.
+    """
+    match inquiry:
+        case PositionInquiry():
+            return Position(*decode_position(data, profile))
+        case ZoomInquiry():
+            return ZoomPosition(decode_zoom(data, profile))
+        case MaxSpeedInquiry() if len(data) >= 2:
+            return MaxSteps(data[0], data[1])
+        case StatusInquiry() if len(data) == 2:
+            return Status(not data[1] & 0x40)
+    raise ViscaError(f"{data.hex(' ')} does not answer {type(inquiry).__name__}")
+
+
 def _direction(step: int, positive: int, negative: int) -> int:
     return 3 if step == 0 else positive if step > 0 else negative
 
@@ -381,6 +357,6 @@ def _decode_zoom_drive(arguments: bytes) -> ZoomDrive:
 
 def _step(value: int, greatest: int) -> int:
     # One axis may have fewer steps than the other (X400: 18h and 17h): a higher step means its fastest.
-    if not 1 <= value <= 0x18:
-        raise ViscaError(f"speed step {value:02x} is not in 01..18")
+    if not 1 <= value <= STEPS_MAX:
+        raise ViscaError(f"speed step {value:02x} is not in 01..{STEPS_MAX:02x}")
     return min(value, greatest)

@@ -1,0 +1,63 @@
+"""The seam between the controller and a protocol: a session without I/O, and a link that carries its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from camera.protocols.messages import Action, Inquiry, SessionEvent
+
+
+class HeadSession(Protocol):
+    """The controller's side of one protocol with one head. It has no socket and no clock.
+
+    The caller submits messages, passes bytes both ways and reads the outcomes. A newer message of a slot
+    (``messages.slot_of``) replaces an older one that has not been sent. After a lost link the session sends a stop
+    before all else.
+
+    Attributes:
+        ready: the head answers.
+        resets: how often the session tried to reach the head.
+        resent: messages that were sent more than once.
+    """
+
+    ready: bool
+    resets: int
+    resent: int
+
+    def submit(self, message: Action | Inquiry) -> int:
+        """Submit a message; return its ticket."""
+        ...
+
+    def receive(self, data: bytes, now_us: int) -> None:
+        """Take a datagram, or a piece of the stream."""
+        ...
+
+    def to_send(self, now_us: int) -> Sequence[bytes]:
+        """Return what to send now, in order. Call it after every other call, and every few milliseconds."""
+        ...
+
+    @property
+    def wants_new_connection(self) -> bool:
+        """True once if the caller has to close the link, which then connects anew. Reading it resets it."""
+        ...
+
+    def next_event(self) -> SessionEvent | None:
+        """Return the oldest event that has not been read; None if there is none."""
+        ...
+
+
+class HeadLink(Protocol):
+    """Carries bytes between a session and a head. No method blocks, and none raises for a fault of the network."""
+
+    def send(self, pieces: Sequence[bytes]) -> None:
+        """Send datagrams, or pieces of the stream."""
+        ...
+
+    def receive(self) -> Sequence[bytes]:
+        """Return what has arrived since the last call. An empty piece says that the connection is gone."""
+        ...
+
+    def close(self) -> None:
+        """Close the sockets."""
+        ...

@@ -1,0 +1,235 @@
+"""A session for protocols whose replies carry no number: one message at a time, each with its reply.
+
+Theory of operation
+-------------------
+Raw VISCA over TCP, ONVIF and Panasonic's AW pair a reply with its request by order only. So one message flies at a
+time. The next goes out when its reply has arrived and ``interval_us`` has passed since the last. Waiting messages have
+a slot each, and the latest wins. A command goes before an inquiry, but an inquiry that waits longer than
+``STARVED_US`` goes first.
+
+A message without a reply for ``answer_us`` ends the connection: later replies could be taken for those of the next
+message. The session then wants a new connection (``wants_new_connection``), sends a stop, and once that is
+answered it is ready again. The first connection goes the same way, so that a head which an earlier controller left
+turning stops.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from camera.protocols.messages import (
+    Action,
+    Connected,
+    Drive,
+    Inquiry,
+    Message,
+    Outcome,
+    Report,
+    SessionEvent,
+    Signal,
+    slot_of,
+)
+
+#: An inquiry that waits longer goes before a command.
+STARVED_US = 200_000
+
+
+class Done(msgspec.Struct, frozen=True):
+    """The reply to the message in flight: it was executed, or answered with a report."""
+
+    report: Report | None = None
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """The reply to the message in flight: the head refuses it."""
+
+    code: int = 0
+
+
+class More(msgspec.Struct, frozen=True):
+    """The message in flight is not done yet: ``Dialect.encode`` has a further request for it."""
+
+
+Reply = Done | Refused | More
+
+
+class GarbledError(ValueError):
+    """Bytes that are no reply; the message has the fault."""
+
+
+class Dialect(Protocol):
+    """Bytes of one protocol. ``messages.ZoomDirect``, ``Drive``, and the inquiries for position and zoom must work.
+
+    Attributes:
+        interval_us: shortest time between two messages.
+        answer_us: time without a reply after which the connection is lost.
+        closes_idle: a head that closes the connection between two messages is no fault (HTTP). Otherwise it is: the
+            head may have been switched off.
+    """
+
+    interval_us: int
+    answer_us: int
+    closes_idle: bool
+
+    def encode(self, message: Message) -> bytes:
+        """Return the bytes of a message, or of its next request after a reply ``More``."""
+        ...
+
+    def replies(self, data: bytes, message: Message | None) -> Sequence[Reply]:
+        """Take a piece of the stream; return the replies that it completes. ``message`` is the one in flight.
+
+        Raises:
+            GarbledError: bytes that are no reply of this protocol. The caller ends the connection.
+        """
+        ...
+
+    def forget(self) -> None:
+        """Forget a partial reply: a new connection begins."""
+        ...
+
+    @property
+    def closes(self) -> bool:
+        """True if the head ends the connection after its last reply, as it announced."""
+        ...
+
+
+class TurnSession:
+    """See the module's theory of operation.
+
+    Args:
+        dialect: bytes of the protocol.
+        retry_us: wait between two attempts to reach the head.
+    """
+
+    def __init__(self, dialect: Dialect, retry_us: int = 500_000) -> None:
+        self._dialect, self._retry_us = dialect, retry_us
+        self.ready = False
+        self.resets = self.resent = self.garbled = 0
+        self._again = self._hang_up = False
+        self._ticket = 0
+        self._waiting: dict[str, tuple[int, Message, int]] = {}  # slot: ticket, message, since when it waits
+        self._flying: tuple[int, Message, int] | None = None  # ticket, message, when it was sent
+        self._due_us = self._clock_us = 0
+        self._more = False
+        self._session_events: deque[SessionEvent] = deque()
+
+    def submit(self, message: Action | Inquiry) -> int:
+        """Submit a message; it replaces one of its slot that has not been sent yet. Returns its ticket."""
+        self._ticket += 1
+        slot = slot_of(message)
+        older = self._waiting.get(slot)
+        if older:
+            self._emit(older[0], older[1], Signal.REPLACED)
+        self._waiting[slot] = (self._ticket, message, older[2] if older else self._clock_us)
+        return self._ticket
+
+    def next_event(self) -> SessionEvent | None:
+        """Return the oldest event of the session that has not been read; None if there is none."""
+        return self._session_events.popleft() if self._session_events else None
+
+    @property
+    def wants_new_connection(self) -> bool:
+        """True once after a fault that later bytes of this connection cannot mend. Reading it resets it."""
+        wants, self._hang_up = self._hang_up, False
+        return wants
+
+    def to_send(self, now_us: int) -> list[bytes]:
+        """Return what to send now: at most one message."""
+        self._clock_us = now_us
+        if self._flying and now_us - self._flying[2] > self._dialect.answer_us:
+            self._lose(now_us)
+        if now_us < self._due_us:
+            return []
+        if self._flying:
+            return [self._encode(self._flying[1], now_us)] if self._more else []
+        if not self.ready:
+            self.resets += 1
+            return [self._send(0, Drive(0, 0), now_us)]
+        if not self._waiting:
+            return []
+        ticket, message, _ = self._waiting.pop(self._next_slot(now_us))
+        return [self._send(ticket, message, now_us)]
+
+    def receive(self, data: bytes, now_us: int) -> None:
+        """Take a piece of the stream; an empty one says that the connection is gone."""
+        if not data and not (self._flying and self._dialect.closes_idle):
+            if self._dialect.closes_idle:
+                self._dialect.forget()
+            else:
+                self._lose(now_us)
+            return
+        try:
+            replies = self._dialect.replies(data, self._flying[1] if self._flying else None)
+        except GarbledError:
+            self.garbled += 1
+            self._lose(now_us)
+            return
+        for reply in replies:
+            self._take(reply)
+        if not data and self._flying:
+            self._lose(now_us)
+
+    # -- inside
+
+    def _next_slot(self, now_us: int) -> str:
+        commands = [slot for slot in ("pan_tilt", "zoom") if slot in self._waiting]
+        oldest = min(self._waiting, key=lambda slot: self._waiting[slot][2])
+        return oldest if not commands or now_us - self._waiting[oldest][2] > STARVED_US else commands[0]
+
+    def _send(self, ticket: int, message: Message, now_us: int) -> bytes:
+        self._flying = (ticket, message, now_us)
+        return self._encode(message, now_us)
+
+    def _encode(self, message: Message, now_us: int) -> bytes:
+        self._due_us, self._more = now_us + self._dialect.interval_us, False
+        return self._dialect.encode(message)
+
+    def _take(self, reply: Reply) -> None:
+        if self._flying is None:
+            return  # nobody asked
+        if self._dialect.closes:
+            self._hang_up = True
+            self._dialect.forget()
+        if isinstance(reply, More):
+            self._more = True
+            return
+        ticket, message, sent_us = self._flying
+        self._flying = None
+        if not self.ready:
+            if isinstance(reply, Done):
+                self.ready = True
+                self._session_events.append(Connected(self._again))
+            return
+        if isinstance(reply, Refused):
+            self._emit(ticket, message, Signal.REFUSED, sent_us, code=reply.code)
+        elif isinstance(message, Inquiry):
+            self._emit(ticket, message, Signal.ANSWERED, sent_us, reply.report)
+        else:
+            self._emit(ticket, message, Signal.ACKED, sent_us)
+            self._emit(ticket, message, Signal.COMPLETED, sent_us)
+
+    def _lose(self, now_us: int) -> None:
+        if self._flying and self.ready:
+            self._emit(self._flying[0], self._flying[1], Signal.LOST, self._flying[2])
+        for ticket, message, _ in self._waiting.values():
+            self._emit(ticket, message, Signal.LOST)
+        self._waiting.clear()
+        self._again = self._again or self.ready
+        self.ready, self._flying, self._hang_up, self._more = False, None, True, False
+        self._due_us = now_us + self._retry_us
+        self._dialect.forget()
+
+    def _emit(
+        self,
+        ticket: int,
+        message: Message,
+        signal: Signal,
+        sent_us: int = 0,
+        report: Report | None = None,
+        code: int = 0,
+    ) -> None:
+        self._session_events.append(Outcome(ticket, message, signal, sent_us, report, code))
