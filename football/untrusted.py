@@ -22,7 +22,7 @@ from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from stat import S_ISREG
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -90,6 +90,10 @@ _DAMAGED = (
 _ARROW, _ARROW_END, _DICTIONARY_BATCH = b"ARROW1\0\0", b"ARROW1", 2
 
 
+#: An element of decoded XML.
+XmlElement = ElementTree.Element
+
+
 class UntrustedError(UserError, ValueError):
     """Bytes from outside that are refused; the message has the reason. The caller names file or topic and record."""
 
@@ -155,7 +159,7 @@ def decode_toml(text: str) -> dict[str, Any]:
         return values
 
 
-def decode_xml(data: bytes, bytes_max: int = DOCUMENT_BYTES_MAX) -> ElementTree.Element:
+def decode_xml(data: bytes, bytes_max: int = DOCUMENT_BYTES_MAX) -> XmlElement:
     """Decode XML; a document with declarations of its own (entities) is refused.
 
     Raises:
@@ -168,12 +172,12 @@ def decode_xml(data: bytes, bytes_max: int = DOCUMENT_BYTES_MAX) -> ElementTree.
         _check_size(len(data), bytes_max)
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
             raise UntrustedError("XML with a document type")
-        parser = ElementTree.XMLPullParser(("start", "end"))
-        elements: list[ElementTree.Element] = []
+        parser: ElementTree.XMLPullParser[Any] = ElementTree.XMLPullParser(("start", "end"))
+        elements: list[XmlElement] = []
         depth = 0
         for begin in range(0, len(data), _XML_BYTES_AT_ONCE):
             parser.feed(data[begin : begin + _XML_BYTES_AT_ONCE])
-            for event, element in parser.read_events():
+            for event, element in cast(Iterator[tuple[str, XmlElement]], parser.read_events()):
                 depth += 1 if event == "start" else -1
                 if event == "start":
                     elements.append(element)

@@ -18,16 +18,16 @@ import hashlib
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from html import escape
+from typing import NamedTuple
 from urllib.parse import urlsplit
-from xml.etree.ElementTree import Element
-from xml.sax.saxutils import escape
 
 from camera.profile import AxisProfile, Profile
 from camera.protocols import messages
 from camera.protocols.http_exchange import HttpExchange
 from camera.protocols.messages import Message
 from camera.protocols.turns import Done, More, Refused, Reply
-from football.untrusted import UntrustedError, decode_xml
+from football.untrusted import UntrustedError, XmlElement, decode_xml
 
 DEVICE_PATH = "/onvif/device_service"
 SPACES = "http://www.onvif.org/ver10/tptz/PanTiltSpaces/"
@@ -182,7 +182,7 @@ class Onvif:
             return More() if self._stopped else Done()
         return Done(self._report(root, message))
 
-    def _report(self, root: Element, message: Message | None) -> messages.Report | None:
+    def _report(self, root: XmlElement, message: Message | None) -> messages.Report | None:
         pan_tilt, zoom = root.find(".//{*}Position/{*}PanTilt"), root.find(".//{*}Position/{*}Zoom")
         try:
             match message:
@@ -202,7 +202,7 @@ class Onvif:
 
     # -- introduction
 
-    def _take_time(self, root: Element) -> None:
+    def _take_time(self, root: XmlElement) -> None:
         utc = root.find(".//{*}UTCDateTime")
         names = ("Date/{*}Year", "Date/{*}Month", "Date/{*}Day", "Time/{*}Hour", "Time/{*}Minute", "Time/{*}Second")
         try:
@@ -212,20 +212,20 @@ class Onvif:
         except ValueError:
             self._ahead = timedelta(0)
 
-    def _take_paths(self, root: Element) -> None:
+    def _take_paths(self, root: XmlElement) -> None:
         for name, service in (("_media_path", "Media"), ("_ptz_path", "PTZ")):
             address = root.findtext(".//{*}" + service + "/{*}XAddr", "")
             # The host is the one that was set: a device behind another address names one that does not exist here.
             setattr(self, name, urlsplit(address).path or DEVICE_PATH)
 
-    def _take_profile(self, root: Element) -> None:
+    def _take_profile(self, root: XmlElement) -> None:
         for profile in root.iterfind(".//{*}Profiles"):
             if profile.find("{*}PTZConfiguration") is not None:
                 self._token = profile.get("token", "")
                 self._node = profile.findtext("{*}PTZConfiguration/{*}NodeToken", "")
                 return
 
-    def _take_node(self, root: Element) -> None:
+    def _take_node(self, root: XmlElement) -> None:
         self._spaces = frozenset(uri.text or "" for uri in root.iterfind(".//{*}URI"))
 
 
@@ -235,13 +235,14 @@ def units_of(axis: AxisProfile, value: float, in_degrees: bool) -> int:
     return axis.units(value if in_degrees else middle_deg + value * half_deg)
 
 
-class _Step:
+class _Step(NamedTuple):
     """A step of the introduction: its request, and what takes its answer."""
 
-    def __init__(
-        self, path: str, body: str, take: Callable[[Onvif, Element], None], signed: bool = True, may_fail: bool = False
-    ) -> None:
-        self.path, self.body, self.take, self.signed, self.may_fail = path, body, take, signed, may_fail
+    path: str
+    body: str
+    take: Callable[[Onvif, XmlElement], None]
+    signed: bool = True
+    may_fail: bool = False
 
 
 _CAPABILITIES = "<tds:GetCapabilities><tds:Category>All</tds:Category></tds:GetCapabilities>"

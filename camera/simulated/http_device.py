@@ -50,7 +50,7 @@ class HttpDevice:
         self._body.advance(now_us)
         return []
 
-    def gone(self, peer: Hashable) -> None:
+    def disconnected(self, peer: Hashable) -> None:
         """Forget a peer that has closed its connection."""
         self._connections.pop(peer, None)
         self._requests.pop(peer, None)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import re
 from datetime import UTC, datetime
-from xml.etree.ElementTree import Element
 
 from camera.profile import AxisProfile
 from camera.protocols import messages, onvif
 from camera.protocols.messages import ZoomDirect
 from camera.simulated.body import Body
 from camera.simulated.http_device import HttpDevice
-from football.untrusted import UntrustedError, decode_xml
+from football.untrusted import UntrustedError, XmlElement, decode_xml
 
 
 class OnvifDevice(HttpDevice):
@@ -49,7 +48,7 @@ class OnvifDevice(HttpDevice):
         except KeyError:
             return 400, kind, _fault("ActionNotSupported")
 
-    def _may(self, root: Element) -> bool:
+    def _may(self, root: XmlElement) -> bool:
         if not self._user:
             return True
         token = root.find(".//{*}UsernameToken")
@@ -59,7 +58,7 @@ class OnvifDevice(HttpDevice):
         expected = onvif.password_digest(base64.b64decode(nonce), created, self._password)
         return token.findtext("{*}Password") == expected
 
-    def _content(self, name: str, request: Element) -> str:
+    def _content(self, name: str, request: XmlElement) -> str:
         answers = {
             "GetSystemDateAndTime": self._time,
             "GetCapabilities": self._capabilities,
@@ -75,7 +74,7 @@ class OnvifDevice(HttpDevice):
         }
         return answers[name](request)
 
-    def _time(self, _request: Element) -> str:
+    def _time(self, _request: XmlElement) -> str:
         now = datetime.now(UTC)
         date = _elements(Year=now.year, Month=now.month, Day=now.day)
         time = _elements(Hour=now.hour, Minute=now.minute, Second=now.second)
@@ -86,7 +85,7 @@ class OnvifDevice(HttpDevice):
             "</tds:SystemDateAndTime></tds:GetSystemDateAndTimeResponse>"
         )
 
-    def _capabilities(self, _request: Element) -> str:
+    def _capabilities(self, _request: XmlElement) -> str:
         url = f"<tt:XAddr>http://{self.address}{onvif.DEVICE_PATH}</tt:XAddr>"
         media = "<tt:StreamingCapabilities/>"
         return (
@@ -94,7 +93,7 @@ class OnvifDevice(HttpDevice):
             f"<tt:Media>{url}{media}</tt:Media><tt:PTZ>{url}</tt:PTZ></tds:Capabilities></tds:GetCapabilitiesResponse>"
         )
 
-    def _services(self, _request: Element) -> str:
+    def _services(self, _request: XmlElement) -> str:
         url = f"http://{self.address}{onvif.DEVICE_PATH}"
         names = ("ver10/device", "ver10/media", "ver20/ptz")
         services = "".join(
@@ -104,14 +103,14 @@ class OnvifDevice(HttpDevice):
         )
         return f"<tds:GetServicesResponse>{services}</tds:GetServicesResponse>"
 
-    def _profiles(self, _request: Element) -> str:
+    def _profiles(self, _request: XmlElement) -> str:
         return (
             '<trt:GetProfilesResponse><trt:Profiles token="main" fixed="true"><tt:Name>main</tt:Name>'
             '<tt:PTZConfiguration token="ptz"><tt:Name>ptz</tt:Name><tt:UseCount>1</tt:UseCount>'
             "<tt:NodeToken>head</tt:NodeToken></tt:PTZConfiguration></trt:Profiles></trt:GetProfilesResponse>"
         )
 
-    def _node(self, request: Element) -> str:
+    def _node(self, request: XmlElement) -> str:
         pan = self._body.profile.pan
         spaces = self._space("AbsolutePanTiltPositionSpace", onvif.SPACES + "PositionGenericSpace", -1, 1)
         spaces += self._space("ContinuousPanTiltVelocitySpace", onvif.SPACES + "VelocityGenericSpace", -1, 1)
@@ -133,7 +132,7 @@ class OnvifDevice(HttpDevice):
             f"<tt:{name}><tt:URI>{uri}</tt:URI><tt:XRange>{ends}</tt:XRange><tt:YRange>{ends}</tt:YRange></tt:{name}>"
         )
 
-    def _status(self, _request: Element) -> str:
+    def _status(self, _request: XmlElement) -> str:
         body, pose = self._body, self._body.head.pose
         profile = body.profile
         if self._in_degrees:
@@ -150,7 +149,7 @@ class OnvifDevice(HttpDevice):
             "</tptz:PTZStatus></tptz:GetStatusResponse>"
         )
 
-    def _continuous(self, request: Element) -> str:
+    def _continuous(self, request: XmlElement) -> str:
         move, profile = request.find("{*}Velocity/{*}PanTilt"), self._body.profile
         if move is not None:
             in_degrees = move.get("space", "") == onvif.VELOCITY_DEGREES
@@ -161,7 +160,7 @@ class OnvifDevice(HttpDevice):
             self._body.turn(*speeds)
         return "<tptz:ContinuousMoveResponse/>"
 
-    def _absolute(self, request: Element) -> str:
+    def _absolute(self, request: XmlElement) -> str:
         move, zoom = request.find("{*}Position/{*}PanTilt"), request.find("{*}Position/{*}Zoom")
         profile = self._body.profile
         if move is not None:
@@ -177,7 +176,7 @@ class OnvifDevice(HttpDevice):
             self._body.order(ZoomDirect(round(share * profile.zoom.max_units)))
         return "<tptz:AbsoluteMoveResponse/>"
 
-    def _relative(self, request: Element) -> str:
+    def _relative(self, request: XmlElement) -> str:
         move, profile = request.find("{*}Translation/{*}PanTilt"), self._body.profile
         if move is not None:
             halves = [(axis.max_deg - axis.min_deg) / 2 for axis in (profile.pan, profile.tilt)]
@@ -190,7 +189,7 @@ class OnvifDevice(HttpDevice):
             self._body.order(messages.Relative(units[0], units[1], *tops))
         return "<tptz:RelativeMoveResponse/>"
 
-    def _stop(self, _request: Element) -> str:
+    def _stop(self, _request: XmlElement) -> str:
         self._body.halt()
         return "<tptz:StopResponse/>"
 

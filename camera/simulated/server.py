@@ -61,7 +61,7 @@ class Device(Protocol):
         """Advance the head; return what it says by itself."""
         ...
 
-    def gone(self, peer: Hashable) -> None:
+    def disconnected(self, peer: Hashable) -> None:
         """Forget a peer."""
         ...
 
@@ -281,7 +281,7 @@ class HeadServer:
         if stream is not None:
             self._selector.unregister(stream)
             stream.close()
-            self._device.gone(peer)
+            self._device.disconnected(peer)
 
 
 def _now_us() -> int:

@@ -43,7 +43,7 @@ class ViscaTcpDevice:
         done = [slot for slot in self._jobs if self._body.is_still(slot)]
         return [(self._jobs.pop(slot), codec.encode_reply(codec.Completion(_SOCKETS[slot]))) for slot in done]
 
-    def gone(self, peer: Hashable) -> None:
+    def disconnected(self, peer: Hashable) -> None:
         """Forget a peer that has closed its connection."""
         self._buffers.pop(peer, None)
         self._jobs = {slot: owner for slot, owner in self._jobs.items() if owner != peer}

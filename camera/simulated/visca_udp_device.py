@@ -97,7 +97,7 @@ class ViscaUdpDevice:
                 out += self._answer(job.peer, job.sequence, codec.Completion(socket))
         return out
 
-    def gone(self, peer: Hashable) -> None:
+    def disconnected(self, peer: Hashable) -> None:
         """Forget a peer; datagrams never call it, because nobody closes them."""
         self._peers.pop(peer, None)
 
