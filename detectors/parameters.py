@@ -68,6 +68,7 @@ from detectors.signals.conditioning import ConditioningParameters
 from detectors.signals.frames import FrameParameters
 from detectors.signals.fusion import BallParameters, FusionParameters
 from detectors.signals.health import HealthParameters
+from detectors.signals.playing import PlayingParameters
 from detectors.statistics.heat_map import HeatMapParameters
 from detectors.statistics.reports import ReportParameters
 
@@ -79,6 +80,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     player_fusion: FusionParameters = FusionParameters()
     active_ball: BallParameters = BallParameters()
     frame_fusion: FrameParameters = FrameParameters()
+    playing: PlayingParameters = PlayingParameters()
     transmitter_health: HealthParameters = HealthParameters()
     ball_peak: PeakParameters = PeakParameters()
     ball_bend: BendParameters = BendParameters()

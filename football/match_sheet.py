@@ -77,11 +77,22 @@ class Quality(msgspec.Struct, frozen=True):
             raise ValueError(f"at most {LIMBS_MAX} limbs, with names of at most {ID_CHARACTERS_MAX} characters")
 
 
+class AttackDirection(msgspec.Struct, frozen=True):
+    """``team`` attacks towards +x from an event time on, as a provider knows it for a period."""
+
+    from_us: int
+    team: Team
+
+
+#: Periods of a match: two halves, two of extra time, the shoot-out.
+PERIODS_MAX = 5
+
+
 class MatchSheet(msgspec.Struct, frozen=True):
     """Teams, pitch and directions of a match, as far as they are known beforehand.
 
     ``attacks_positive_x`` names the team that attacks towards +x at the start of the stream; empty means unknown: it is
-    then inferred from positions.
+    then inferred from positions. ``directions`` are those of the periods, in order of time, where a provider has them.
 
     Raises:
         ValueError: it declares more than any match has, for which memory would be reserved, or an id that no folder
@@ -96,8 +107,11 @@ class MatchSheet(msgspec.Struct, frozen=True):
     attacks_positive_x: Team = ""
     players: tuple[Player, ...] = ()
     quality: Quality = Quality()
+    directions: tuple[AttackDirection, ...] = ()
 
     def __post_init__(self) -> None:
+        if len(self.directions) > PERIODS_MAX:
+            raise ValueError(f"a match has at most {PERIODS_MAX} periods")
         if not is_name(self.match_id):
             raise ValueError("the id of the match cannot be the name of a folder")
         if not is_text(self.home) or not is_text(self.away):

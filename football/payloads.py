@@ -227,16 +227,18 @@ class NearestPlayers(msgspec.Struct, frozen=True, gc=False):
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
-    """The state of all objects at one instant: ``players`` sorted by object id; ``ball`` None while it is lost.
+    """The state of all objects at one instant: those who play, the others, and the ball, None while it is lost.
 
-    A player without a sample of that instant is extrapolated at the last velocity for a short while, then left out.
+    A person without a sample of that instant is extrapolated at the last velocity for a short while, then left out.
 
     Attributes:
+        players: those who play, sorted by object id (:mod:`detectors.signals.playing`).
         names: object ids of ``players``, so that frames of the same players are recognised at once.
         packed_xy_m: all x, then all y of ``players`` in metres, as the memory of float64 numbers. Detectors ask
             ``detectors.signals.kernels.frame_kernels``, which reads it.
         packed_sides: of each a byte, see ``SIDES``.
         nearest: the players nearest to the ball; None without ball.
+        others: everybody else who is tracked, sorted by object id: benches, players sent off, people without a team.
     """
 
     ball: BallState | None
@@ -245,6 +247,15 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     packed_xy_m: bytes
     packed_sides: bytes
     nearest: NearestPlayers | None
+    others: tuple[BodyState, ...] = ()
+
+    def everybody(self) -> tuple[BodyState, ...]:
+        """All people who are tracked, sorted by object id."""
+        return tuple(sorted((*self.players, *self.others), key=_object_id)) if self.others else self.players
+
+
+def _object_id(body: BodyState) -> str:
+    return body.object_id
 
 
 def frame_of(event: HasPayload) -> Frame:
@@ -259,11 +270,12 @@ def ball_of(event: HasPayload) -> BallState:
     return payload if isinstance(payload, BallState) else payload_as(event, BallState)
 
 
-def build_frame(ball: BallState | None, players: tuple[BodyState, ...]) -> Frame:
-    """A frame of a ball and players, who are sorted by object id."""
+def build_frame(ball: BallState | None, players: tuple[BodyState, ...], others: tuple[BodyState, ...] = ()) -> Frame:
+    """A frame of a ball, those who play and the others, each sorted by object id."""
     positions = array("d", [*[body.x_m for body in players], *[body.y_m for body in players]]).tobytes()
     names, sides = tuple([body.object_id for body in players]), bytes([SIDES[body.team] for body in players])
-    return Frame(ball, players, names, positions, sides, nearest_players(ball, players) if ball is not None else None)
+    around = nearest_players(ball, players) if ball is not None else None
+    return Frame(ball, players, names, positions, sides, around, others)
 
 
 def nearest_players(ball: BallState, players: Sequence[BodyState]) -> NearestPlayers:

@@ -247,7 +247,7 @@ def positions_table(frames: Iterable[tuple[int, Frame]]) -> pa.Table:
         if ball is not None:
             velocity = (ball.vx_m_s, ball.vy_m_s, ball.vz_m_s)
             rows.append((ts_us, "ball", "", ball.x_m, ball.y_m, ball.z_m, *velocity))
-        rows += [(ts_us, b.object_id, b.team, b.x_m, b.y_m, b.z_m, b.vx_m_s, b.vy_m_s, None) for b in frame.players]
+        rows += [(ts_us, b.object_id, b.team, b.x_m, b.y_m, b.z_m, b.vx_m_s, b.vy_m_s, None) for b in frame.everybody()]
     columns = zip(*rows, strict=True) if rows else ((),) * len(POSITIONS.names)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, POSITIONS, strict=True)]
     return pa.Table.from_arrays(arrays, schema=POSITIONS)

@@ -254,7 +254,7 @@ def _positions_in(event: Event, concerned: set[str]) -> Iterator[Position]:
     if isinstance(payload, Frame):
         if payload.ball is not None:
             yield Position("ball", name_of(event), event.ts_us, *_xyz(payload.ball))
-        for body in payload.players:
+        for body in payload.everybody():
             if body.object_id in concerned:
                 yield Position(body.object_id, name_of(event), event.ts_us, *_xyz(body))
     elif isinstance(payload, BallState):

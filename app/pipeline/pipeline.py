@@ -441,7 +441,7 @@ class MatchPipeline:
         bodies = [_body_view(payload_as(e, BodyState), e.ts_us) for e in self._bodies.values() if e.ts_us >= oldest_us]
         frame = self._newest_frame
         if not bodies and frame and isinstance(frame.payload, Frame):
-            bodies = [_body_view(body, frame.ts_us) for body in frame.payload.players]
+            bodies = [_body_view(body, frame.ts_us) for body in frame.payload.everybody()]
         return View(newest_us, _ball_view(ball) if ball else None, tuple(bodies))
 
     def _health(self) -> Health:

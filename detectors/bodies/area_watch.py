@@ -72,7 +72,7 @@ class Watch(msgspec.Struct, frozen=True, gc=False):
 class AreaWatch:
     """3.9: ``area.enter`` and ``area.leave``; ``variant`` is the area. Team and player are empty for the ball.
 
-    The areas of an object's first sample are not reported.
+    The areas of an object's first sample are not reported. Substitutes on the bench are watched, too.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: AreaParameters | None = None) -> None:
@@ -111,6 +111,11 @@ class AreaWatch:
             changed[name] = self._look(event, name, p.team, place, marks.get(name), self.player_areas, out)
             boxes = _put(boxes, at, changed[name])
             at = first_outside(frame, boxes, at + 1)
+        for p in frame.others:
+            mark = marks.get(p.object_id)
+            if p.team and not (mark and mark.low_x_m < p.x_m < mark.high_x_m and mark.low_y_m < p.y_m < mark.high_y_m):
+                place = (p.x_m, p.y_m, 0.0)
+                changed[p.object_id] = self._look(event, p.object_id, p.team, place, mark, self.player_areas, out)
         ball = frame.ball
         if ball is not None:
             mark = marks.get(BALL)

@@ -1,8 +1,20 @@
 """3.12 (ours): which team attacks towards +x.
 
-The match sheet has it for the start of the stream. Without one, and after half-time, positions decide: apart from
-corner kicks and scrambles the player nearest to a goal line is the keeper who defends it. Once a second the outermost
-player of each end casts a vote; where both are of one team the vote is void.
+Theory of operation
+-------------------
+Four sources, the later the stronger:
+
+* The match sheet has the direction at the start of the stream.
+* A provider may know it for each period; then it counts from the begin of the period on.
+* The teams' line-up for a kick-off shows it: the ball at the centre spot, each team in its own half (Law 8). This is
+  how the change of ends is seen, before the first kick of the second half, of extra time, and also in a source that was
+  mirrored or has swapped the teams.
+* In play positions decide, slowly: once a second the outermost player of each end casts a vote for his team's goal.
+  Where both goalkeepers of the sheet are at different ends, they vote, with more weight. This is how a stream is read
+  that begins in the middle of a half, without a sheet or with a wrong one.
+
+A first direction that nothing has confirmed before others contradict it was wrong from the beginning: it is amended. A
+later one is followed by another.
 """
 
 from __future__ import annotations
@@ -11,6 +23,7 @@ from typing import Annotated
 
 import msgspec
 
+from detectors.bodies.line_up import line_up
 from detectors.decisions import at_least
 from detectors.emission import make_event
 from detectors.reasons import reason
@@ -21,16 +34,34 @@ from middleware.events import Event
 
 
 class SidesParameters(msgspec.Struct, frozen=True):
-    """How many votes decide.
+    """Limits and weights of what decides the direction.
 
     Attributes:
+        look_every_us: time between looks at the line-up.
+        line_up_looks: a line-up decides when it was seen so many times in a row.
+        centre_m: greatest distance of the ball from the centre spot in a line-up.
+        centre_players_m: within this distance of the centre spot stand players of one team only.
+        halfway_slack_m: players this far beyond the halfway line are in the other half.
+        half_players: least number of players in each half.
         vote_every_us: time between votes.
+        keeper_votes: weight of a vote of both goalkeepers.
+        keepers_apart_m: goalkeepers at different ends are this far apart, along the pitch.
         first_votes: lead that suffices while the direction is unknown.
         change_votes: lead, counted from nought, that changes the known direction.
         tally_limit: greatest tally for the known direction.
     """
 
+    look_every_us: Annotated[int, reason("ours: two looks within a second")] = 500_000
+    line_up_looks: Annotated[int, reason("ours: one look may have caught a fault of tracking")] = 2
+    centre_m: Annotated[float, reason("as restart_kick.centre_m")] = 3.0
+    centre_players_m: Annotated[float, reason("as restart_kick.centre_players_m")] = 5.0
+    halfway_slack_m: Annotated[float, reason("as restart_kick.halfway_slack_m")] = 5.0
+    half_players: Annotated[int, reason("ours: a picture of the centre circle has as many; play has not")] = 4
     vote_every_us: Annotated[int, reason("ours: positions nearer in time are not independent")] = 1_000_000
+    keeper_votes: Annotated[int, reason("ours: the sheet knows them; a change then takes 12 to 18 s")] = 5
+    keepers_apart_m: Annotated[float, reason("ours: more than half a pitch; one who attacks a corner has no vote")] = (
+        60.0
+    )
     first_votes: Annotated[int, reason("ours")] = 3
     change_votes: Annotated[
         int, reason("ours: a minute, so that no corner kick or celebration does it; half-time lasts 15")
@@ -39,19 +70,42 @@ class SidesParameters(msgspec.Struct, frozen=True):
 
 
 class SidesState(msgspec.Struct, frozen=True, gc=False):
-    """Known direction, the tally (positive for home towards +x), and when the next vote is due."""
+    """State of the detector.
+
+    Attributes:
+        team: attacks towards +x, as far as is known.
+        tally: of the votes, positive for home.
+        vote_us: time of the next vote.
+        look_us: time of the next look at the line-up.
+        lined: team that attacks +x by the newest line-up.
+        looks: number of looks in a row that showed it.
+        period: number of the provider's directions that have begun.
+        published: the newest version of the newest direction.
+        confirmed: True if votes or a line-up agreed with it.
+    """
 
     team: Team = ""
     tally: int = 0
-    due_us: int = -(2**62)
+    vote_us: int = -(2**62)
+    look_us: int = -(2**62)
+    lined: Team = ""
+    looks: int = 0
+    period: int = 0
+    published: Event | None = None
+    confirmed: bool = False
 
 
 class Direction:
-    """3.12: ``direction``; ``EventPayload.team`` attacks towards +x. Emitted when known, and when it changes."""
+    """3.12: ``direction``; ``EventPayload.team`` attacks towards +x. Emitted when known, and when it changes.
+
+    ``detail``: ``basis``: ``sheet``, ``provider``, ``line-up`` or ``positions``.
+    """
 
     def __init__(self, sheet: MatchSheet, parameters: SidesParameters | None = None) -> None:
         self.parameters = parameters or SidesParameters()
         self._given: Team = sheet.attacks_positive_x
+        self._periods = sheet.directions
+        self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
         self.spec = Spec(
             name="direction",
             number="3.12",
@@ -59,7 +113,8 @@ class Direction:
             inputs=("frame",),
             outputs=("direction",),
             parameters=msgspec.structs.asdict(self.parameters),
-            source="ours",
+            source="IFAB Law 8 (line-up); ours",
+            amends=("direction",),
             team_variants={"direction": ("",)},
         )
 
@@ -68,44 +123,87 @@ class Direction:
         return SidesState()
 
     def step(self, state: SidesState, event: Event) -> Step[SidesState]:
-        """Vote if it is time."""
-        if event.ts_us < state.due_us:
+        """Look and vote if it is time."""
+        if event.ts_us < state.look_us:
             return state, NOTHING
-        due_us = event.ts_us + self.parameters.vote_every_us
+        p = self.parameters
+        state = msgspec.structs.replace(state, look_us=event.ts_us + p.look_every_us)
+        begun = sum(direction.from_us <= event.ts_us for direction in self._periods)
+        if begun > state.period:
+            return self._publish(
+                msgspec.structs.replace(state, period=begun), event, self._periods[begun - 1].team, 1.0, "provider"
+            )
         if not state.team and self._given:
-            return SidesState(self._given, 0, due_us), (_direction_event(event, self._given, 1.0, "sheet"),)
+            return self._publish(state, event, self._given, 1.0, "sheet")
         frame = frame_of(event)
-        tally = state.tally + _vote(frame)
+        state = self._look(state, frame)
+        if state.lined and state.looks >= p.line_up_looks:
+            at_least("looks in a row", state.looks, p.line_up_looks, "direction.line_up_looks")
+            if state.lined == state.team:
+                return msgspec.structs.replace(state, tally=0, confirmed=True), NOTHING
+            after, out = self._publish(state, event, state.lined, 1.0, "line-up")
+            return msgspec.structs.replace(after, confirmed=True), out
+        if event.ts_us < state.vote_us:
+            return state, NOTHING
+        return self._vote(msgspec.structs.replace(state, vote_us=event.ts_us + p.vote_every_us), event, frame)
+
+    def _look(self, state: SidesState, frame: Frame) -> SidesState:
+        """Count the looks in a row at which the teams stood as for a kick-off."""
+        p, team = self.parameters, ""
+        if frame.ball is not None:
+            ball = frame.ball
+            distances = p.centre_m, p.centre_players_m, p.halfway_slack_m
+            team, mine, theirs = line_up(frame, ball.x_m, ball.y_m, *distances)
+            team = team if min(mine, theirs) >= p.half_players else ""
+        looks = state.looks + 1 if team == state.lined else 1
+        lined: Team = "home" if team == "home" else "away" if team == "away" else ""
+        return msgspec.structs.replace(state, lined=lined, looks=looks)
+
+    def _vote(self, state: SidesState, event: Event, frame: Frame) -> Step[SidesState]:
+        """Count a vote against the known direction; votes for it cancel those."""
+        p = self.parameters
+        vote = self._ballot(frame)
+        tally = state.tally + vote
         winner: Team = "home" if tally > 0 else "away"
         if not state.team:
-            if not at_least("votes", abs(tally), self.parameters.first_votes, "direction.first_votes"):
-                return SidesState("", tally, due_us), NOTHING
-            return SidesState(winner, 0, due_us), (_direction_event(event, winner, 0.8, "positions"),)
-        return self._watch(state, tally, winner, event, due_us)
+            if not at_least("votes", abs(tally), p.first_votes, "direction.first_votes"):
+                return msgspec.structs.replace(state, tally=tally), NOTHING
+            return self._publish(state, event, winner, 0.8, "positions")
+        for_it = vote > 0 if state.team == "home" else vote < 0
+        state = msgspec.structs.replace(state, confirmed=state.confirmed or for_it)
+        if winner == state.team or not at_least("votes", abs(tally), p.change_votes, "direction.change_votes"):
+            known = p.tally_limit if state.team == "home" else -p.tally_limit
+            tally = min(tally, known) if known > 0 else max(tally, known)
+            return msgspec.structs.replace(state, tally=tally), NOTHING
+        return self._publish(state, event, winner, 0.95, "positions")
 
-    def _watch(self, state: SidesState, tally: int, winner: Team, event: Event, due_us: int) -> Step[SidesState]:
-        """Count votes against the known direction; votes for it cancel them."""
-        limit = self.parameters.tally_limit
-        if winner == state.team:
-            tally = min(tally, limit) if tally > 0 else max(tally, -limit)
-            return SidesState(state.team, tally, due_us), NOTHING
-        if not at_least("votes", abs(tally), self.parameters.change_votes, "direction.change_votes"):
-            return SidesState(state.team, tally, due_us), NOTHING
-        return SidesState(winner, 0, due_us), (_direction_event(event, winner, 0.95, "positions"),)
+    def _ballot(self, frame: Frame) -> int:
+        """Above 0 if home's goal seems to be the left one, below 0 if away's, 0 if undecided."""
+        p = self.parameters
+        players = [body for body in frame.players if body.team]
+        if len(players) < 2:
+            return 0
+        keepers = sorted((body.x_m, body.team) for body in players if body.object_id in self._keepers)
+        if len(keepers) == 2 and keepers[0][1] != keepers[1][1]:
+            apart_m = keepers[1][0] - keepers[0][0]
+            if at_least("the goalkeepers from each other", apart_m, p.keepers_apart_m, "direction.keepers_apart_m"):
+                return p.keeper_votes if keepers[0][1] == "home" else -p.keeper_votes
+        left = min(players, key=lambda body: body.x_m)
+        right = max(players, key=lambda body: body.x_m)
+        if left.team == right.team:
+            return 0
+        return 1 if left.team == "home" else -1
 
-
-def _vote(frame: Frame) -> int:
-    """+1 if home's goal seems to be the left one, -1 if away's, 0 if undecided."""
-    players = [p for p in frame.players if p.team]
-    if len(players) < 2:
-        return 0
-    left = min(players, key=lambda p: p.x_m)
-    right = max(players, key=lambda p: p.x_m)
-    if left.team == right.team:
-        return 0
-    return 1 if left.team == "home" else -1
-
-
-def _direction_event(event: Event, team: Team, confidence: float, basis: str) -> Event:
-    payload = EventPayload(team=team, confidence=confidence, detail={"basis": basis})
-    return make_event("direction", event.ts_us, f"{event.source}:{event.ts_us}", payload)
+    def _publish(self, state: SidesState, event: Event, team: Team, confidence: float, basis: str) -> Step[SidesState]:
+        """Publish a direction if it is another one; amend the one before if nothing has confirmed it."""
+        if team == state.team:
+            return msgspec.structs.replace(state, tally=0), NOTHING
+        payload = EventPayload(team=team, confidence=confidence, detail={"basis": basis})
+        before = state.published
+        if before is None or state.confirmed or basis == "provider":
+            direction = make_event("direction", event.ts_us, f"{event.source}:{event.ts_us}", payload)
+        else:
+            dated_us = before.ts_us if before.dated_us is None else before.dated_us
+            direction = msgspec.structs.replace(before, ts_us=event.ts_us, payload=payload, dated_us=dated_us)
+        after = msgspec.structs.replace(state, team=team, tally=0, published=direction, confirmed=False)
+        return after, (direction,)

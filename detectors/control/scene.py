@@ -3,9 +3,8 @@
 Theory of operation
 -------------------
 Measures of space and pressure change over tenths of a second; frames arrive fifty times a second. So one detector
-thins the frames on a grid of event time, splits the teams, leaves out players who are not on the pitch (benches,
-players sent off), and adds the attacking direction, whether the ball is in play, and its holder. The measures of level
-10 read nothing else.
+thins the frames on a grid of event time, splits the teams (frames have those who play only), and adds the attacking
+direction, whether the ball is in play, and its holder. The measures of level 10 read nothing else.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import msgspec
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BallState, BodyState, frame_of, payload_of
-from football.pitch import End, pitch_of
+from football.pitch import End
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -31,7 +30,6 @@ class SceneParameters(msgspec.Struct, frozen=True):
 
     Attributes:
         every_us: time between two scenes.
-        outside_m: players are on the pitch up to this far outside its lines.
         reach_m: the ball is with its holder up to this distance.
     """
 
@@ -42,7 +40,6 @@ class SceneParameters(msgspec.Struct, frozen=True):
             "must last a second is sampled five times."
         ),
     ] = 200_000
-    outside_m: Annotated[float, reason("Ours: the position of a thrower; benches are farther.")] = 1.0
     reach_m: Annotated[float, reason("Ours: farther away, the ball is on its way.")] = 3.0
 
 
@@ -51,8 +48,8 @@ class Scene(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         ball: None while it is lost.
-        home: players of the home team on the pitch, sorted by object id.
-        away: players of the away team on the pitch, sorted by object id.
+        home: players of the home team, sorted by object id.
+        away: players of the away team, sorted by object id.
         attacks_x: team that attacks towards +x, empty if unknown.
         live: True if the ball is in play, as far as is known.
         holder: the player who has the ball at his feet; empty if there is none.
@@ -98,7 +95,6 @@ class SceneMaker:
 
     def __init__(self, sheet: MatchSheet, parameters: SceneParameters | None = None) -> None:
         self.parameters = parameters or SceneParameters()
-        self.pitch = pitch_of(sheet)
         self.spec = Spec(
             name="scene",
             number="9.13",
@@ -130,8 +126,7 @@ class SceneMaker:
 
     def _show(self, state: SceneState, event: Event) -> Step[SceneState]:
         frame, p = frame_of(event), self.parameters
-        inside = self.pitch.inside
-        there = [b for b in frame.players if inside(b.x_m, b.y_m, p.outside_m)]
+        there = frame.players
         holder = ""
         team: Team = ""
         if frame.ball is not None and state.holder:

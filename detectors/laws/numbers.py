@@ -2,8 +2,8 @@
 
 Theory of operation
 -------------------
-Once a second the detector samples the players on the pitch; samples count while play is live. A player who has been
-there for some samples is *fielded*. If another player of the team stays on the pitch, he is a substitute for the
+Once a second the detector samples who plays (1.8 decides it); samples count while play is live. A player who has
+played in some samples is *fielded*. If another player of the team stays on the pitch, he is a substitute for the
 fielded mate who has been off longest. A fielded player who has been off for a minute of live play, without a
 substitute, may have been sent off. If he returns (he was treated), that is withdrawn. A player lost from tracking
 counts as substituted only once a substitute is on the pitch, because a tag may fail at the line; he never counts as
@@ -23,7 +23,6 @@ from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team, team_of
 from football.payloads import EventPayload, Scalar, frame_of, payload_of
-from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -36,14 +35,12 @@ class NumbersParameters(msgspec.Struct, frozen=True):
         first_looks: a player who is on the pitch in the first samples begins the match.
         on_looks: a player who is on the pitch in this many samples has come on.
         off_looks: a player who is off the pitch in this many samples may have been sent off.
-        edge_m: the pitch reaches this far outside its lines.
     """
 
     every_us: Annotated[int, reason("Ours.")] = 1_000_000
     first_looks: Annotated[int, reason("Ours.")] = 10
     on_looks: Annotated[int, reason("Ours: a trainer crosses the pitch in dead play only.")] = 3
     off_looks: Annotated[int, reason("Hierarchy 9.12: 60 s.")] = 60
-    edge_m: Annotated[float, reason("The position of a thrower.")] = 1.0
 
 
 class PlayerCount(msgspec.Struct, frozen=True, gc=False):
@@ -96,7 +93,6 @@ class PlayersOnPitch:
 
     def __init__(self, sheet: MatchSheet, parameters: NumbersParameters | None = None) -> None:
         self.parameters = parameters or NumbersParameters()
-        self.pitch = pitch_of(sheet)
         self._sheet = sheet
         kinds = ("sub.out", "sub.in", "sendoff.suspected")
         self.spec = Spec(
@@ -161,12 +157,8 @@ class PlayersOnPitch:
 
     def _sample(self, state: FieldedState, event: Event) -> Step[FieldedState]:
         frame, p = frame_of(event), self.parameters
-        inside: set[str] = set()
-        outside: set[str] = set()
-        for body in frame.players:
-            if body.team:
-                on = self.pitch.inside(body.x_m, body.y_m, p.edge_m)
-                (inside if on else outside).add(body.object_id)
+        inside = {body.object_id for body in frame.players if body.team}
+        outside = {body.object_id for body in frame.others if body.team}
         due_us = event.ts_us // p.every_us * p.every_us + p.every_us
         fielded = set(state.fielded)
         step = int(state.live)

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from detectors.bodies.line_up import line_up
 from detectors.decisions import at_least, at_most
 from detectors.reasons import reason
 from football.payloads import Frame
@@ -129,12 +130,7 @@ def kick_off_shape(p: RestartKickParameters, frame: Frame, x_m: float, y_m: floa
     Each half, but for ``halfway_slack_m``, holds one team only, not the same; players of one team only stand around the
     centre spot.
     """
-    if math.hypot(x_m, y_m) > p.centre_m:
-        return False
-    left = {body.team for body in frame.players if body.x_m < -p.halfway_slack_m}
-    right = {body.team for body in frame.players if body.x_m > p.halfway_slack_m}
-    near = {body.team for body in frame.players if math.hypot(body.x_m, body.y_m) <= p.centre_players_m}
-    return len(left) == len(right) == len(near) == 1 and left != right
+    return line_up(frame, x_m, y_m, p.centre_m, p.centre_players_m, p.halfway_slack_m)[0] != ""
 
 
 def penalty_shape(pitch: Pitch, p: RestartKickParameters, frame: Frame, x_m: float, y_m: float) -> bool:

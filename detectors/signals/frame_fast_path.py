@@ -21,10 +21,11 @@ import msgspec
 import numpy as np
 
 from detectors.signals.conditioning import Conditioning, Track
-from detectors.signals.frames import FrameInProgress, FrameParameters
+from detectors.signals.frames import FrameFusion, FrameInProgress, frame_of_lineup
 from detectors.signals.fusion import Balls
 from detectors.signals.kernels.filter_kernel import FrameFilter
 from detectors.signals.kernels.frame_kernels import nearest
+from detectors.signals.playing import Lineup
 from football.match_sheet import Team
 from football.packets import Packet, raw_kind
 from football.payloads import (
@@ -35,7 +36,6 @@ from football.payloads import (
     LastSample,
     NearestPlayers,
     Tick,
-    build_frame,
     frame_of,
 )
 from middleware.detector import Step
@@ -66,6 +66,7 @@ class PackedFrameState(msgspec.Struct, frozen=True, gc=False):
         tick: number of the last tick.
         balls: the choice of ball; its newest sample is an older one, or that of ``ball``, and not told then.
         absent: transmitters that gave nothing at this instant.
+        lineup: who plays.
     """
 
     names: tuple[str, ...]
@@ -77,6 +78,7 @@ class PackedFrameState(msgspec.Struct, frozen=True, gc=False):
     tick: int
     balls: Balls
     absent: dict[str, Track]
+    lineup: Lineup
 
 
 class _Cast(msgspec.Struct, frozen=True):
@@ -100,8 +102,8 @@ class FrameFastPath:
         conditioning, frames: the rules.
     """
 
-    def __init__(self, conditioning: Conditioning, frames: FrameParameters) -> None:
-        self._conditioning, self._frames = conditioning, frames
+    def __init__(self, conditioning: Conditioning, frames: FrameFusion) -> None:
+        self._conditioning, self._frames, self._who_plays = conditioning, frames.parameters, frames.who_plays
         #: Averages of several samples may be of different times.
         self._averages = any(its.sampling.block > 1 for its in conditioning.classes.values())
         self._casts: dict[tuple[str, ...], _Cast] = {}
@@ -135,12 +137,14 @@ class FrameFastPath:
         begin, end = cast.begin, cast.end
         columns = emitted[:5, begin:end].tolist()
         players = tuple(map(BodyState, cast.objects, cast.teams, cast.limbs, *columns, qualities[begin:end]))
+        lineup = self._who_plays.look(state.lineup, ts_us, players, cast.objects)
         ball: BallState | None = None
         heard: Event | None = None
         around: NearestPlayers | None = None
         out: list[Event] = []
         if cast.ball:
-            around = NearestPlayers(*nearest(emitted, begin, end, cast.sides))
+            if not lineup.resting:
+                around = NearestPlayers(*nearest(emitted, begin, end, cast.sides))
             x, y, z, vx, vy, vz = emitted[:6, -1].tolist()
             run, gap_us = emitted[6:, -1].view(np.int64).tolist()
             ball = BallState(x, y, z, vx, vy, vz, gap_us, qualities[-1], run)
@@ -151,11 +155,14 @@ class FrameFastPath:
             out.append(Event("clock.tick", ts_us, "clock", tick, _tick(state.frame, players[0], ts_us)))
         else:
             tick = state.tick
-        shown = Frame(ball, players, cast.objects, emitted[:2, begin:end].tobytes(), cast.sides, around)
+        if lineup.resting:
+            shown = frame_of_lineup(ball, players, lineup)
+        else:
+            shown = Frame(ball, players, cast.objects, emitted[:2, begin:end].tobytes(), cast.sides, around)
         frame = Event("frame", ts_us, "frame", ts_us, shown)
         out.append(frame)
         ends, balls, absent = state.ends, state.balls, state.absent
-        return PackedFrameState(state.names, ends, sequences, memory, heard, frame, tick, balls, absent), out
+        return PackedFrameState(state.names, ends, sequences, memory, heard, frame, tick, balls, absent, lineup), out
 
     def _cast(self, names: tuple[str, ...]) -> _Cast:
         known = self._casts.get(names)
@@ -181,7 +188,7 @@ def _tick(before: Event, first: BodyState, ts_us: int) -> Tick:
     """Update when each player was last measured, at the first sample of an instant: all others at the one before."""
     frame, before_us = frame_of(before), before.ts_us
     seen = [LastSample(first.object_id, ts_us, first.quality)]
-    seen += [LastSample(body.object_id, before_us, body.quality) for body in frame.players[1:]]
+    seen += [LastSample(body.object_id, before_us, body.quality) for body in frame.everybody()[1:]]
     if frame.ball is not None:
         seen.append(LastSample("ball", before_us, frame.ball.quality))
     return Tick(tuple(sorted(seen, key=lambda s: s.object_id)))
@@ -220,10 +227,11 @@ def pack(state: Instant) -> Instant | PackedFrameState:
     names = (*bodies, *sorted(spoke))
     memories = [here[name].memory for name in names]
     ends = tuple([sum(map(len, memories[: i + 1])) for i in range(len(memories))])
-    frame = Event("frame", ts_us, "frame", ts_us, build_frame(ball, people))
+    frame = Event("frame", ts_us, "frame", ts_us, frame_of_lineup(ball, people, now.lineup))
     sequences = tuple([here[name].sequence for name in names])
     absent = {name: track for name, track in state.tracks.items() if name not in here}
-    return PackedFrameState(names, ends, sequences, b"".join(memories), heard, frame, now.tick, balls, absent)
+    memory = b"".join(memories)
+    return PackedFrameState(names, ends, sequences, memory, heard, frame, now.tick, balls, absent, now.lineup)
 
 
 def unpack(packed: PackedFrameState) -> Instant:
@@ -236,11 +244,12 @@ def unpack(packed: PackedFrameState) -> Instant:
     }
     latest = {
         body.object_id: Event("player.state", ts_us, body.object_id, here[body.object_id].sequence * 10, body)
-        for body in frame.players
+        for body in frame.everybody()
     }
     balls = packed.balls
     if heard is not None:
         latest["ball"] = heard
         newest = Event("ball.sample", ts_us, heard.source, heard.seq, heard.payload)
         balls = Balls(balls.active, newest, balls.spares)
-    return Instant({**packed.absent, **here}, balls, FrameInProgress(latest, ts_us, len(latest), ts_us, packed.tick))
+    now = FrameInProgress(latest, ts_us, len(latest), ts_us, packed.tick, packed.lineup)
+    return Instant({**packed.absent, **here}, balls, now)

@@ -7,7 +7,7 @@ progress. It is complete when every live object has given its sample of T, which
 Otherwise the first later sample closes the frame, which is dated back to T (within the horizon, else dropped). Radio
 transmitters each keep their own time, so there the later sample always closes it. Frames are at least ``period_us``
 apart. An object without a sample at T is extrapolated at its last velocity for ``hold_us``, then left out: it is stale
-(hierarchy 1.7).
+(hierarchy 1.7). Those who play are told apart from benches and other people (:mod:`detectors.signals.playing`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Annotated, cast
 import msgspec
 
 from detectors.reasons import reason
+from detectors.signals.playing import Lineup, PlayingParameters, WhoPlays
 from detectors.signals.sampling import ball_sampling, body_sampling
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, BodyState, Frame, LastSample, Tick, build_frame
@@ -47,20 +48,32 @@ class FrameParameters(msgspec.Struct, frozen=True):
 
 
 class FrameInProgress(msgspec.Struct, frozen=True, gc=False):
-    """State: newest sample of each object; the instant in progress and its number of samples; last frame and tick."""
+    """State: newest sample of each object; the instant in progress and its number of samples; last frame and tick; who
+    plays."""
 
     latest: dict[str, Event] = {}
     instant_us: int = _NEVER_US
     fresh: int = 0
     framed_us: int = _NEVER_US
     tick: int = _NEVER_US
+    lineup: Lineup = Lineup()
 
 
 class FrameFusion:
-    """1.8 (ours), covering hold and extrapolation of 1.7: ``frame`` and ``clock.tick``."""
+    """1.8 (ours), covering hold and extrapolation of 1.7: ``frame`` and ``clock.tick``.
 
-    def __init__(self, sheet: MatchSheet, parameters: FrameParameters | None = None) -> None:
+    A frame tells those who play from everybody else who is tracked: at most eleven a team, by sheet, substitutions,
+    position and movement. Detectors above read those who play only.
+    """
+
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: FrameParameters | None = None,
+        playing: PlayingParameters | None = None,
+    ) -> None:
         self.parameters = parameters or FrameParameters()
+        self.who_plays = WhoPlays(sheet, playing)
         periods = ball_sampling(sheet.quality).period_us, body_sampling(sheet.quality).period_us
         self.spec = Spec(
             name="frame_fusion",
@@ -72,8 +85,11 @@ class FrameFusion:
             # One period, and half of one for clocks that shake: an older instant is not worth a frame.
             horizon_us=max(periods) * 3 // 2,
             correction_batch_us=_CORRECTION_BATCH_US,
-            parameters=msgspec.structs.asdict(self.parameters),
-            source="1.7; frames for views and cameras at 50 Hz: ours",
+            parameters={
+                **msgspec.structs.asdict(self.parameters),
+                **msgspec.structs.asdict(self.who_plays.parameters),
+            },
+            source="1.7; frames for views and cameras at 50 Hz: ours; who plays: IFAB Law 3, ours",
         )
 
     def initial(self) -> FrameInProgress:
@@ -89,11 +105,12 @@ class FrameFusion:
         out: list[Event] = []
         latest = dict(state.latest)
         instant_us, fresh, framed_us, last_tick = state.instant_us, state.fresh, state.framed_us, state.tick
+        lineup = state.lineup
         for event in events:
             ts_us = event.ts_us
             if ts_us > instant_us:
                 if fresh and framed_us < instant_us and ts_us - instant_us <= self.spec.horizon_us:
-                    latest, framed_us = self._close(latest, instant_us, framed_us, out)
+                    latest, framed_us, lineup = self._close(latest, instant_us, framed_us, lineup, out)
                 instant_us, fresh = ts_us, 0
             name = "ball" if event.kind == "ball.state" else event.source
             before = latest.get(name)
@@ -101,27 +118,40 @@ class FrameFusion:
             if before is None or before.ts_us < ts_us:
                 fresh += 1
             if fresh == len(latest) and framed_us > _NEVER_US:
-                latest, framed_us = self._close(latest, instant_us, framed_us, out)
+                latest, framed_us, lineup = self._close(latest, instant_us, framed_us, lineup, out)
             tick = ts_us // self.parameters.tick_us
             if tick > last_tick:
                 out.append(Event("clock.tick", ts_us, "clock", tick, _tick(latest)))
                 last_tick = tick
-        return FrameInProgress(latest, instant_us, fresh, framed_us, last_tick), out or NOTHING
+        return FrameInProgress(latest, instant_us, fresh, framed_us, last_tick, lineup), out or NOTHING
 
     def _close(
-        self, latest: dict[str, Event], instant_us: int, framed_us: int, out: list[Event]
-    ) -> tuple[dict[str, Event], int]:
+        self, latest: dict[str, Event], instant_us: int, framed_us: int, lineup: Lineup, out: list[Event]
+    ) -> tuple[dict[str, Event], int, Lineup]:
         """Emit the frame of ``instant_us`` unless it follows too close; drop stale objects."""
         if instant_us - framed_us < self.parameters.period_us:
-            return latest, framed_us
+            return latest, framed_us, lineup
         oldest_us = instant_us - self.parameters.hold_us
         if any(e.ts_us < oldest_us for e in latest.values()):
             latest = {name: e for name, e in latest.items() if e.ts_us >= oldest_us}
-        out.append(Event("frame", instant_us, "frame", instant_us, _frame(latest, instant_us)))
-        return latest, instant_us
+        ball, bodies = _states(latest, instant_us)
+        lineup = self.who_plays.look(lineup, instant_us, bodies, tuple([body.object_id for body in bodies]))
+        frame = frame_of_lineup(ball, bodies, lineup)
+        out.append(Event("frame", instant_us, "frame", instant_us, frame))
+        return latest, instant_us, lineup
 
 
-def _frame(latest: dict[str, Event], instant_us: int) -> Frame:
+def frame_of_lineup(ball: BallState | None, bodies: tuple[BodyState, ...], lineup: Lineup) -> Frame:
+    """The frame of a ball and everybody who is tracked, sorted by object id; ``lineup`` says who plays."""
+    resting = lineup.resting
+    if not resting:
+        return build_frame(ball, bodies)
+    players = tuple([body for body in bodies if body.object_id not in resting])
+    return build_frame(ball, players, tuple([body for body in bodies if body.object_id in resting]))
+
+
+def _states(latest: dict[str, Event], instant_us: int) -> tuple[BallState | None, tuple[BodyState, ...]]:
+    """The ball, and everybody who is tracked, sorted by object id."""
     ball: BallState | None = None
     players: list[BodyState] = []
     for event in latest.values():
@@ -132,7 +162,7 @@ def _frame(latest: dict[str, Event], instant_us: int) -> Frame:
             ball = cast(BallState, state)
             ball = ball if age_us == 0 else _extrapolate_ball(ball, age_us)
     players.sort(key=_object_id)
-    return build_frame(ball, tuple(players))
+    return ball, tuple(players)
 
 
 def _object_id(body: BodyState) -> str:

@@ -17,6 +17,7 @@ from detectors.signals.conditioning import Conditioning, ConditioningParameters,
 from detectors.signals.frame_fast_path import FrameFastPath, Instant, PackedFrameState, unpack
 from detectors.signals.frames import FrameFusion, FrameParameters
 from detectors.signals.fusion import ActiveBall, BallParameters
+from detectors.signals.playing import PlayingParameters
 from football.match_sheet import MatchSheet
 from football.packets import Packet, raw_kind
 from football.payloads import payload_as
@@ -29,7 +30,7 @@ class OpticalAdapter:
 
     Args:
         sheet: its quality must be framed and without limbs.
-        conditioning, balls, frames: of the three detectors.
+        conditioning, balls, frames, playing: of the three detectors.
     """
 
     def __init__(
@@ -38,13 +39,14 @@ class OpticalAdapter:
         conditioning: ConditioningParameters | None = None,
         balls: BallParameters | None = None,
         frames: FrameParameters | None = None,
+        playing: PlayingParameters | None = None,
     ) -> None:
         assert sheet.quality.framed, "only a framed input comes as instants"
         assert not sheet.quality.limbs, "a framed input has centroids"
         self._conditioning = Conditioning(sheet, conditioning)
         self._active = ActiveBall(sheet, balls)
-        self._frames = FrameFusion(sheet, frames)
-        self._fast_path = FrameFastPath(self._conditioning, self._frames.parameters)
+        self._frames = FrameFusion(sheet, frames, playing)
+        self._fast_path = FrameFastPath(self._conditioning, self._frames)
         inner = (self._conditioning.spec, self._active.spec, self._frames.spec)
         hidden = {"player.state", "ball.sample", "referee.state"}
         self.spec = Spec(

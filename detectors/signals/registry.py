@@ -14,14 +14,14 @@ from detectors.signals.smoothed_speed import SmoothedSpeed
 #: In order of their numbers.
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(
-        lambda s, p: OpticalAdapter(s, p.conditioning, p.active_ball, p.frame_fusion),
-        ("conditioning", "active_ball", "frame_fusion"),
+        lambda s, p: OpticalAdapter(s, p.conditioning, p.active_ball, p.frame_fusion, p.playing),
+        ("conditioning", "active_ball", "frame_fusion", "playing"),
         framed,
     ),
     DetectorEntry(lambda s, p: Conditioning(s, p.conditioning), ("conditioning",), single),
     DetectorEntry(lambda s, p: PlayerFusion(p.player_fusion), ("player_fusion",), limbs),
     DetectorEntry(lambda s, p: ActiveBall(s, p.active_ball), ("active_ball",), single),
-    DetectorEntry(lambda s, p: FrameFusion(s, p.frame_fusion), ("frame_fusion",), single),
+    DetectorEntry(lambda s, p: FrameFusion(s, p.frame_fusion, p.playing), ("frame_fusion", "playing"), single),
     DetectorEntry(lambda s, p: TransmitterHealth(s, p.transmitter_health), ("transmitter_health",)),
     DetectorEntry(lambda s, p: Officials()),
     DetectorEntry(lambda s, p: SmoothedSpeed()),

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from football.errors import TrackingError
-from football.match_sheet import MatchSheet, Player, Quality, Team
+from football.match_sheet import AttackDirection, MatchSheet, Player, Quality, Team
 from football.recording import Recording, Track, track_order
 from football.untrusted import NUMBER_MAX, ROWS_MAX, SOURCES_MAX, UntrustedError
 from football.untrusted_files import check_expanded
@@ -73,6 +73,7 @@ def read_kloppy(
     match_id = paths[0].stem
     with within_limits(label):
         sheet = read_sheet(sheet_path, pitch) if sheet_path else _sheet(dataset.metadata, match_id, pitch)
+        sheet = msgspec.structs.replace(sheet, directions=_directions(dataset))
     rate = float(dataset.metadata.frame_rate or 25.0)
     height = bool(np.any(tracks[-1].z_m != 0.0))
     quality = Quality(rate, rate, (), height, 0.1, "optical")
@@ -193,7 +194,21 @@ def _sheet(metadata: Any, match_id: str, pitch: tuple[float, float]) -> MatchShe
 def _attacks_positive_x(metadata: Any) -> Team:
     """The team that attacks towards +x in the first period of the file; empty if kloppy's orientation is another."""
     orientation = metadata.orientation.name if metadata.orientation else ""
-    turned = bool(metadata.periods) and metadata.periods[0].id % 2 == 0
+    return _attackers(orientation, metadata.periods[0].id if metadata.periods else 1)
+
+
+def _directions(dataset: Any) -> tuple[AttackDirection, ...]:
+    """The team that attacks towards +x in each period that has frames, if kloppy's orientation says it."""
+    metadata = dataset.metadata
+    orientation = metadata.orientation.name if metadata.orientation else ""
+    starts = _period_starts(dataset.records)
+    teams = {number: _attackers(orientation, number) for number in starts}
+    return tuple(AttackDirection(starts[number], team) for number, team in teams.items() if team)
+
+
+def _attackers(orientation: str, period: int) -> Team:
+    """The team that attacks towards +x in a period; empty if an orientation does not say it."""
+    turned = period % 2 == 0
     if orientation in ("STATIC_HOME_AWAY", "STATIC_AWAY_HOME"):
         return "home" if orientation == "STATIC_HOME_AWAY" else "away"
     if orientation in ("HOME_AWAY", "AWAY_HOME"):

@@ -48,11 +48,13 @@ def body(object_id: str, x_m: float, y_m: float) -> BodyState:
     return BodyState(object_id, team, "", x_m, y_m, 0.0, 0.0, 0.0)
 
 
-def frame_event(at_s: float, ball: Point | None, players: Iterable[BodyState], seq: int = 0) -> Event:
-    """A ``frame`` with a ball at rest."""
+def frame_event(
+    at_s: float, ball: Point | None, players: Iterable[BodyState], seq: int = 0, others: Iterable[BodyState] = ()
+) -> Event:
+    """A ``frame`` with a ball at rest, those who play and the others."""
     state = None if ball is None else BallState(*(*ball, 0.0)[:3], 0.0, 0.0, 0.0, 40_000)
-    everybody = tuple(sorted(players, key=lambda p: p.object_id))
-    return Event("frame", round(at_s * 1e6), "frame", seq, build_frame(state, everybody))
+    on, off = (tuple(sorted(some, key=lambda p: p.object_id)) for some in (players, others))
+    return Event("frame", round(at_s * 1e6), "frame", seq, build_frame(state, on, off))
 
 
 def fold(detector: Detector[object], events: Iterable[Event]) -> list[Event]:

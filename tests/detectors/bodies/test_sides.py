@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from detectors.bodies.sides import Direction
-from football.match_sheet import MatchSheet
+from football.match_sheet import AttackDirection, MatchSheet, Player
 from tests.detectors.scene import body, cast, fold, frame_event
+
+KEEPERS = tuple(Player(f"{team}_1", team, goalkeeper=True) for team in ("home", "away"))  # type: ignore[arg-type]
 
 
 def directions(frames, sheet=None):
@@ -12,13 +16,23 @@ def directions(frames, sheet=None):
     return [(e.payload.team, e.ts_us / 1e6) for e in events]
 
 
-def frames(players, seconds, start_s=0.0):
+def frames(players, seconds, start_s=0.0, ball=(20.0, 5.0)):
     count = round(seconds / 0.5)
-    return [frame_event(start_s + 0.5 * i, (0.0, 0.0), players, round(start_s * 2) + i) for i in range(count)]
+    return [frame_event(start_s + 0.5 * i, ball, players, round(start_s * 2) + i) for i in range(count)]
 
 
 def swapped(players):
     return tuple(body(p.object_id, -p.x_m, -p.y_m) for p in players)
+
+
+def lined_up(at_centre="home_9"):
+    """Both teams in their own halves, home on the left, one player at the ball."""
+    return cast(**{at_centre: (-0.3 if at_centre.startswith("home") else 0.3, 0.0)})
+
+
+def in_play():
+    """Both teams mixed between the goalkeepers."""
+    return cast(home_9=(20.0, 5.0), home_8=(10.0, 2.0), away_9=(-20.0, -5.0), away_8=(-10.0, 4.0))
 
 
 def test_the_sheet_is_told_with_the_first_frame():
@@ -30,14 +44,79 @@ def test_without_a_sheet_the_outermost_players_tell_after_three_seconds():
     assert directions(frames(swapped(cast()), 5.0)) == [("away", 2.0)]
 
 
-def test_a_minute_on_the_other_side_amends_it_as_after_half_time():
-    second = frames(swapped(cast()), 150.0, start_s=60.0)
-    found = directions([*frames(cast(), 60.0), *second], MatchSheet(attacks_positive_x="home"))
+@pytest.mark.parametrize("taker", ["home_9", "away_9"])
+def test_the_line_up_after_half_time_tells_the_change_of_ends_before_the_kick(taker):
+    second = [*frames(swapped(lined_up(taker)), 4.0, 900.0, (0.0, 0.0)), *frames(swapped(in_play()), 60.0, 904.0)]
+    events = [*frames(lined_up(), 3.0, ball=(0.0, 0.0)), *frames(in_play(), 60.0, 3.0), *second]
+    assert directions(events, MatchSheet(attacks_positive_x="home")) == [("home", 0.0), ("away", 900.5)]
+
+
+def test_extra_time_that_keeps_and_that_changes_the_ends():
+    first = [*frames(lined_up(), 3.0, ball=(0.0, 0.0)), *frames(in_play(), 60.0, 3.0)]
+    kept = frames(lined_up(), 3.0, 400.0, (0.0, 0.0))
+    changed = frames(swapped(lined_up()), 3.0, 800.0, (0.0, 0.0))
+    assert directions([*first, *kept, *changed]) == [("home", 0.5), ("away", 800.5)]
+
+
+@pytest.mark.parametrize(
+    ("players", "ball"),
+    [
+        (in_play(), (0.0, 0.0)),
+        (cast(away_8=(0.3, 0.0), home_9=(-0.3, 0.0)), (0.0, 0.0)),
+        (lined_up(), (9.0, 0.0)),
+        (lined_up(), None),
+        (tuple(p for p in lined_up() if p.object_id in ("home_9", "home_1", "home_2", "away_1", "away_2")), (0.0, 0.0)),
+    ],
+    ids=["teams mixed", "both at the spot", "ball elsewhere", "ball lost", "hardly anybody"],
+)
+def test_what_is_no_line_up_changes_nothing(players, ball):
+    sheet = MatchSheet(attacks_positive_x="away")
+    assert directions(frames(players, 5.0, ball=ball), sheet) == [("away", 0.0)]
+
+
+def test_one_look_is_not_enough():
+    events = [*frames(lined_up(), 0.5, ball=(0.0, 0.0)), *frames(in_play(), 2.0, 0.5)]
+    assert directions(events, MatchSheet(attacks_positive_x="away")) == [("away", 0.0)]
+
+
+def test_a_sheet_that_is_wrong_from_the_beginning_as_of_a_mirrored_source_is_amended():
+    events = fold(Direction(MatchSheet(attacks_positive_x="away")), frames(lined_up(), 5.0, ball=(0.0, 0.0)))
+    assert [(e.payload.team, e.payload.detail["basis"], e.dated_us) for e in events] == [
+        ("away", "sheet", None),
+        ("home", "line-up", 0),
+    ]
+    assert events[0].id == events[1].id
+
+
+def test_a_provider_knows_each_period():
+    sheet = MatchSheet(directions=(AttackDirection(0, "home"), AttackDirection(100_000_000, "away")))
+    assert directions([*frames(in_play(), 30.0), *frames(in_play(), 2.0, 105.0)], sheet) == [
+        ("home", 0.0),
+        ("away", 105.0),
+    ]
+
+
+def test_a_provider_that_is_wrong_is_overruled_by_the_line_up():
+    sheet = MatchSheet(directions=(AttackDirection(0, "home"), AttackDirection(100_000_000, "home")))
+    events = [*frames(lined_up(), 3.0, ball=(0.0, 0.0)), *frames(swapped(lined_up()), 3.0, 105.0, (0.0, 0.0))]
+    assert directions(events, sheet) == [("home", 0.0), ("away", 106.0)]
+
+
+def test_without_a_line_up_goalkeepers_of_the_sheet_tell_within_seconds():
+    sheet = MatchSheet(attacks_positive_x="home", players=KEEPERS)
+    found = directions([*frames(in_play(), 60.0), *frames(swapped(in_play()), 60.0, 900.0)], sheet)
+    assert [team for team, _ in found] == ["home", "away"]
+    assert found[1][1] <= 920.0
+
+
+def test_without_a_line_up_and_goalkeepers_positions_tell_after_a_minute():
+    found = directions([*frames(in_play(), 60.0), *frames(swapped(in_play()), 150.0, 60.0)])
     assert [team for team, _ in found] == ["home", "away"]
     assert 115.0 <= found[1][1] <= 160.0
 
 
 def test_a_corner_with_everybody_at_one_end_changes_nothing():
     one_end = cast(home_1=(10.0, 0.0), **{f"away_{n}": (45.0 + n * 0.1, n) for n in range(2, 12)}, home_9=(52.4, 0.0))
-    found = directions([*frames(cast(), 10.0), *frames(one_end, 40.0, start_s=10.0)])
-    assert [team for team, _ in found] == ["home"]
+    for sheet in (MatchSheet(), MatchSheet(players=KEEPERS)):
+        found = directions([*frames(cast(), 10.0), *frames(one_end, 40.0, start_s=10.0)], sheet)
+        assert [team for team, _ in found] == ["home"]

@@ -90,8 +90,9 @@ def test_scenes_come_five_times_a_second_whatever_the_rate_of_frames():
 
 
 def test_a_scene_leaves_out_the_bench_and_knows_who_has_the_ball():
-    players = [body("home_6", 1.0, 0.0), body("home_14", 10.0, 38.0), body("away_4", 20.0, 34.5)]
-    events = [*sayings(0.0, "direction", "possession.gain"), frame_event(0.1, (0, 0, 0.1), players)]
+    players, bench = [body("home_6", 1.0, 0.0), body("away_4", 20.0, 34.5)], [body("home_14", 10.0, 38.0)]
+    frame = frame_event(0.1, (0, 0, 0.1), players, others=bench)
+    events = [*sayings(0.0, "direction", "possession.gain"), frame]
     scene = fold(SceneMaker(SHEET), events)[0].payload
     assert [p.object_id for p in (*scene.home, *scene.away)] == ["home_6", "away_4"]
     assert (scene.holder, scene.holder_team, scene.attacks_x, scene.live) == ("home_6", "home", "home", True)

@@ -232,7 +232,8 @@ def looks(
     places |= {f"away_{n}": (10.0, 3.0 * n) for n in range(1, 11)}
     places |= {f"home_{n}": (-5.0, 38.0) for n in range(12, 15)} | {"away_12": (5.0, 38.0)} | (off or {})
     players = [body(name, *place) for name, place in places.items() if place]
-    return [frame_event(float(s), (0, 0, 0.1), players) for s in range(begin_s, end_s)]
+    on, off_pitch = ([b for b in players if (abs(b.y_m) < 35.0) == inside] for inside in (True, False))
+    return [frame_event(float(s), (0, 0, 0.1), on, others=off_pitch) for s in range(begin_s, end_s)]
 
 
 def numbers(*events: Event) -> list[Event]:

@@ -19,7 +19,7 @@ from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from tests.detectors import contract
-from tests.detectors.scene import cast, decision, frame_event
+from tests.detectors.scene import body, cast, decision, frame_event
 
 SHEET = MatchSheet(attacks_positive_x="home")
 DETECTORS = (
@@ -172,8 +172,8 @@ def test_a_card_for_another_and_a_penalty_that_is_none():
 def test_officials_changes_are_believed_against_ours():
     """home_8 has left and home_14 plays; officials report that home_15 replaced home_8."""
     looks = [frame_event(float(s), (0.0, 0.0), cast(), s) for s in range(12)]
-    off = cast(home_14=(1.0, 1.0), home_8=(0.0, 40.0))
-    looks += [frame_event(float(s), (0.0, 0.0), off, s) for s in range(12, 20)]
+    on, off = [b for b in cast(home_14=(1.0, 1.0)) if b.object_id != "home_8"], [body("home_8", 0.0, 40.0)]
+    looks += [frame_event(float(s), (0.0, 0.0), on, s, off) for s in range(12, 20)]
     seen = {"sub.out home_8", "sub.in home_14"}
     assert stands(*looks) == seen
     same = decision(25.0, "substitution", at_s=24.0, team="home", player="home_14", other="home_8")
