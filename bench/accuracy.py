@@ -39,8 +39,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from app.cli.score import truth_and_events
-from app.cli.simulate import SimulateOptions, prepare, produce, settings_of
+from app.library.scores import truth_and_events
+from app.library.simulation import SimulateOptions, prepare, produce, settings_of
 from app.pipeline.seal import fingerprint
 from app.run.live import run_live
 from app.settings.model import LiveSettings

@@ -66,7 +66,10 @@ REFERENCES = (
 
 
 def build_detectors(
-    sheet: MatchSheet, parameters: Parameters | None = None, extra: Collection[str] = ()
+    sheet: MatchSheet,
+    parameters: Parameters | None = None,
+    extra: Collection[str] = (),
+    own: Iterable[Detector[Any]] = (),
 ) -> tuple[Detector[Any], ...]:
     """The detectors of a match, in no particular order (``middleware.hierarchy.Hierarchy`` sorts them).
 
@@ -74,6 +77,7 @@ def build_detectors(
         sheet: pitch, players and the quality of the input, which selects the detectors.
         parameters: thresholds of the match; the defaults without them.
         extra: names out of ``OPT_IN``; the detectors that feed them are added.
+        own: detectors that are not in the catalogue; the opt-in detectors that feed them are added.
 
     Raises:
         PitchError: the dimensions of the sheet's pitch are impossible.
@@ -82,7 +86,7 @@ def build_detectors(
     if unknown := set(extra) - set(OPT_IN):
         raise ValueError(f"no detector {', '.join(sorted(unknown))} can be asked for: {', '.join(OPT_IN)}")
     thresholds = parameters or Parameters()
-    chosen: list[Detector[Any]] = []
+    chosen: list[Detector[Any]] = [*own]
     optional: list[Detector[Any]] = []
     for entry in DETECTORS:
         if entry.enabled_for(sheet.quality):

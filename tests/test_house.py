@@ -17,10 +17,10 @@ from app.sources.registry import SOURCES
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("football", "middleware", "detectors", "simulator", "camera", "replay", "dashboard", "app")
-FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-#: Modules that are run or loaded by name: the command, its commands and reference page, `spark-submit`, the page's
-#: demonstration, the kinds of source.
-ENTRY_POINTS = {"app.cli.main", "app.cli.docs", "app.cli.submit", "dashboard.demo", *COMMANDS.values()}
+FILES = [ROOT / "touchline.py", *(path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py")))]
+#: Modules that are run or loaded by name: the library, the command, its commands and reference page, `spark-submit`,
+#: the page's demonstration, the kinds of source.
+ENTRY_POINTS = {"touchline", "app.cli.main", "app.cli.docs", "app.cli.submit", "dashboard.demo", *COMMANDS.values()}
 ENTRY_POINTS |= {kind.partition(":")[0] for kind in [*SOURCES, *SINKS.values()]}
 PURE = [path for path in FILES if path.relative_to(ROOT).parts[0] in ("football", "middleware", "detectors")]
 

@@ -11,7 +11,6 @@ import io
 import shutil
 import threading
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,8 @@ from app.base.pace import NEVER_US
 from app.base.terminal import make_console
 from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, RecordedMatch
-from app.pipeline.commits import HostError
-from app.pipeline.folder import Match, open_match
-from app.pipeline.inprocess import InProcessConfig, InProcessHost
+from app.pipeline.folder import MatchCommits, open_match
+from app.pipeline.inprocess import InProcessConfig, InProcessHost, NoFollower
 from app.pipeline.options import PIPELINE, options_of, with_costs
 from app.settings.resolve import make_settings
 from app.sources.captures import is_capture
@@ -34,7 +32,6 @@ from app.sources.interface import Recording
 from app.sources.registry import source_of_store
 from detectors.catalogue import OPT_IN
 from football.untrusted import LISTING_BYTES_MAX, read_json
-from football.update_stream import UpdateMessage
 from replay.capture import Capture
 from replay.event_list import consolidated_events
 from replay.match_store import read_commits, read_run
@@ -144,7 +141,8 @@ def _played(name: str, recorded: RecordedMatch, batch: BatchOptions, draft: Path
             shutil.copy(Path(recorded.store) / JOURNAL, draft / JOURNAL)
         options = with_costs(options_of(settings), recording.sheet, recording)
         config = InProcessConfig(PIPELINE, options, draft / "states", 0.0, _WINDOW_US, stop_us, (draft,))
-        InProcessHost(recording, config, _NoFollower(), _BatchCommits(match, batch.positions)).run(threading.Event())
+        commits = MatchCommits(match, positions=batch.positions)
+        InProcessHost(recording, config, NoFollower(), commits).run(threading.Event())
         stream_s = (match.offset() - match.input.begin) / 1e6
     shutil.rmtree(draft / "states")  # no run resumes from them
     events = consolidated_events(draft)
@@ -206,30 +204,3 @@ def _compared(name: str, recorded: RecordedMatch, events: pa.Table, draft: Path)
     kinds, changes = compare(name, consolidated_events(recorded.store), events)
     pq.write_table(changes, draft / CHANGES_FILE, compression="zstd")
     return kinds
-
-
-class _NoFollower:
-    """No follower gets the updates of a recording."""
-
-    def apply(self, message: UpdateMessage) -> None:
-        pass
-
-
-class _BatchCommits:
-    """Commits to the match's store, with or without positions."""
-
-    def __init__(self, match: Match, positions: bool) -> None:
-        self._match, self._positions = match, positions
-
-    def offset(self, match: str) -> int:
-        return self._match.offset()
-
-    def has_ended(self, match: str) -> bool:
-        return self._match.has_ended()
-
-    def commit(self, match: str, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
-        stored = {key: table for key, table in tables.items() if self._positions or key != "positions"}
-        self._match.commit(start, stored, meta)
-
-    def failed(self, match: str, reason: str) -> None:
-        raise HostError(reason)

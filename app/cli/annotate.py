@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from app.base.files import writing
 from app.cli.options import Folder, Given
-from app.cli.output import writing
-from app.cli.score import event_records, span_us
+from app.library.scores import event_records, span_us
 from replay.event_list import consolidated_events
 from replay.formats.debs import MATCH_HALVES, PS_IN_US, Half, read_halves
 from replay.match_store import read_sheet_of
@@ -30,7 +30,11 @@ def annotate(
         ),
     ] = None,
 ) -> None:
-    """Writes possession, shots on goal and interruptions in the form of the DEBS 2013 annotation."""
+    """Writes possession, shots on goal and interruptions in the form of the DEBS 2013 annotation.
+
+    Examples:
+        touchline annotate matches/demo --out annotation
+    """
     _, last_us = span_us(folder)
     begin_ps = MATCH_HALVES[0].begin_ps
     halves = read_halves(like) if like else (Half(1, begin_ps, begin_ps + (last_us + 1) * PS_IN_US),)

@@ -55,6 +55,10 @@ def batch(
     """Plays recorded matches again with today's detectors, in parallel, and reports what changed since then.
 
     Exit code 1 if a match is broken; the others are not disturbed, and a later call tries it again.
+
+    Examples:
+        touchline batch matches/ --out again
+        touchline batch matches/ derby.parquet --out mine --parameters mine.toml
     """
     if parameters is not None:
         load_parameters(parameters)  # a wrong file is refused once, and not by every match

@@ -48,7 +48,12 @@ def start(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Starts the broker and returns when it answers. The first time it fetches Kafka (about 45 MB)."""
+    """Starts the broker and returns when it answers. The first time it fetches Kafka (about 45 MB).
+
+    Examples:
+        touchline broker start
+        touchline broker start --port 9093 --secured
+    """
     home = home or default_home()
     listener, client = secured_listener(home) if secured else (None, None)
     if listener and broker_status(home).is_up and listener_port(home, SECURED) is None:
@@ -65,13 +70,21 @@ def start(
 
 @app.command()
 def stop(home: Home = None) -> None:
-    """Stops the broker; its data remain."""
+    """Stops the broker; its data remain.
+
+    Examples:
+        touchline broker stop
+    """
     print("stopped" if stop_broker(home or default_home()) else "was not running")
 
 
 @app.command()
 def status(home: Home = None, as_json: Json = False) -> None:
-    """Shows whether the broker runs, and its address; exit code 1 if it does not run."""
+    """Shows whether the broker runs, and its address; exit code 1 if it does not run.
+
+    Examples:
+        touchline broker status --json
+    """
     current = broker_status(home or default_home())
     _show(current, as_json)
     if not current.is_up:

@@ -44,6 +44,10 @@ def config(
 
     Takes the options of `live`: flags go before the environment (TOUCHLINE_...), that before a settings file
     (--config, TOUCHLINE_CONFIG or touchline.toml), that before the defaults.
+
+    Examples:
+        touchline config
+        touchline config --speed 4 --json
     """
     resolved = resolve_settings(options_of_live(context.args), os.environ, Path())
     shown = {**shown_settings(resolved), **kafka_settings(resolved, os.environ)}

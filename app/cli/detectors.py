@@ -11,11 +11,11 @@ from typing import Annotated
 import msgspec
 import typer
 
+from app.base.files import OutputError, writing
 from app.catalogue.graph import dot, svg
 from app.catalogue.hierarchy import hierarchy
 from app.catalogue.thresholds import groups_of, thresholds
 from app.cli.options import Given
-from app.cli.output import OutputError, writing
 from app.settings.parameters import as_toml, load_parameters
 from detectors.catalogue import Count, DetectorInfo, EventTypes, catalogue, count, life_cycle
 from detectors.parameters import Parameters, all_parameters
@@ -39,7 +39,13 @@ def detectors(
     parameters: Annotated[Path | None, Given(help="Settings file (TOML) to check, and to show the values of.")] = None,
     out: Annotated[Path | None, Given(help="File to write; default stdout.")] = None,
 ) -> None:
-    """Lists the detectors: levels, inputs, outputs, parameters, horizons and sources, and counts them."""
+    """Lists the detectors: levels, inputs, outputs, parameters, horizons and sources, and counts them.
+
+    Examples:
+        touchline detectors
+        touchline detectors --toml --out mine.toml
+        touchline detectors --graph --out detectors.svg
+    """
     switches = (as_json, graph, as_markdown, as_thresholds, as_hierarchy, toml)
     forms = [form for form, is_on in zip(FORMS, switches, strict=True) if is_on]
     if len(forms) > 1:

@@ -12,7 +12,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from app.cli.main import LazyCommand, app
+from app.cli.main import GROUPS, LazyCommand, app
 
 _HEAD = """# The command line
 
@@ -20,22 +20,26 @@ Every command of `./touchline`, made by `python -m app.cli.docs > docs/cli.md`; 
 here either has it in its description or needs none. Options of `live` may also stand in a settings file or in the
 environment: [operation](operation.md).
 
-Errors that the user can mend are one line on stderr and exit code 2.
+Errors that the user can mend are one line on stderr and exit code 2. Ctrl-C is exit code 130. A fault of the program is
+one line that names the place, and exit code 70; with `TOUCHLINE_TRACEBACK=1` it shows a traceback.
 
 """
 
 
 def markdown() -> str:
-    """The page: a table of the commands, then a section a command with its arguments and options."""
-    commands = list(_commands(get_command(app), "touchline"))
-    index = [f"| [`{name}`](#{name.replace(' ', '-')}) | {_sentence(command.help)} |" for name, command in commands]
-    table = ["| command | what it does |", "|---|---|", *index]
-    return _HEAD + "\n".join(table) + "\n" + "".join(_section(name, command) for name, command in commands)
+    """The page: a table of the commands, then a section a command with examples, arguments and options."""
+    commands = dict(_commands(get_command(app), "touchline"))
+    table = ["| command | what it does |", "|---|---|"]
+    for group, names in GROUPS.items():
+        table.append(f"| **{group}** | |")
+        shown = {full: command for full, command in commands.items() if full.split()[1] in names}
+        table += [f"| [`{full}`](#{full.replace(' ', '-')}) | {_sentence(one.help)} |" for full, one in shown.items()]
+    return _HEAD + "\n".join(table) + "\n" + "".join(_section(name, command) for name, command in commands.items())
 
 
 def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Every visible command below ``command`` with its full name, groups before their commands."""
-    for part, child in sorted(getattr(command, "commands", {}).items()):
+    for part, child in getattr(command, "commands", {}).items():
         if not child.hidden:
             full = f"{name} {part}"
             child = child.load() if isinstance(child, LazyCommand) else child
@@ -46,7 +50,9 @@ def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 def _section(name: str, command: Any) -> str:
     rows = [_row(parameter) for parameter in command.params if not parameter.hidden and parameter.name != "help"]
     table = ["", "| argument or option | default | description |", "|---|---|---|", *rows] if rows else []
-    return "\n".join(["", f"## {name}", "", _paragraphs(command.help), *table, ""])
+    _, *lines = (command.epilog or "").split("\n\n")
+    examples = ["", "```", *lines, "```"] if lines else []
+    return "\n".join(["", f"## {name}", "", _paragraphs(command.help), *examples, *table, ""])
 
 
 def _row(parameter: Any) -> str:

@@ -108,6 +108,11 @@ def doctor(
     """Checks this machine for a live match, with a remedy for each fault; exit code 1 if a match would not run.
 
     Takes the options of `live`: ports, the store's disk and the brokers are those that a run with them would use.
+
+    Examples:
+        touchline doctor
+        touchline doctor --security
+        touchline doctor --store matches/derby --publish kafka://broker:9092/events
     """
     if not run_doctor(options_of_live(context.args), as_json=as_json, security=security):
         raise typer.Exit(1)

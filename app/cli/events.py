@@ -1,18 +1,32 @@
-"""``touchline events``: what happened in a match, as a file for other programs."""
+"""``touchline events``: what happened in a match, as lines for people or as a file for other programs."""
 
 from __future__ import annotations
 
 import typer
 
-from app.cli.options import Folder, Format, Out
-from app.cli.output import check_format, write_table
-from replay.event_list import consolidated_events, export_events
+from app.cli.event_output import write_events
+from app.cli.options import EventForm, Folder, From, Kinds, Out, Player, Team, To
+from replay.event_list import consolidated_events
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def events(folder: Folder, form: Format = "csv", out: Out = None) -> None:
-    """Writes what happened in a match: one record per event, corrections applied, sorted by time."""
-    check_format(form, out)
-    write_table(consolidated_events(folder), form, out, export_events)
+def events(
+    folder: Folder,
+    kind: Kinds = None,
+    team: Team = "",
+    player: Player = "",
+    begin: From = None,
+    end: To = None,
+    form: EventForm = None,
+    out: Out = None,
+) -> None:
+    """Writes what happened in a match: one record per event, corrections applied, sorted by time.
+
+    Examples:
+        touchline events matches/demo --kind pass.complete,shot --team home
+        touchline events matches/demo --player 7 --from 4:00 --to 5:30
+        touchline events matches/demo --format parquet --out events.parquet
+    """
+    write_events(consolidated_events, folder, (kind, team, player, begin, end), form, out)

@@ -33,6 +33,9 @@ def explain(
     """Explains an event: its causes, thresholds and margins down to positions, and its history.
 
     The match is played once more around the event, with the parameters and detectors that it had.
+
+    Examples:
+        touchline explain matches/demo pass.complete#ball:61128725
     """
     with waiting(make_console(stderr=True), "Reading the log") as line:
         explanation = explain_event(folder, event, line.say)

@@ -45,6 +45,12 @@ def live(
 
     Every option but --matches can also be given in a settings file (window = 20) or as a variable
     (TOUCHLINE_WINDOW=20). `touchline config` shows the resulting settings, and where each comes from.
+
+    Examples:
+        touchline live
+        touchline live --source track.parquet --sheet metadata.json --store matches/derby
+        touchline live --source matches/derby --speed max --no-dashboard --engine inprocess
+        touchline live --matches kafka://127.0.0.1:9092/positions --publish kafka://127.0.0.1:9092/events
     """
     from app.run.live import run_live
 

@@ -43,7 +43,12 @@ def official(
     ] = None,
     note: Annotated[str, Given(help="Free text for readers.")] = "",
 ) -> None:
-    """Reports a decision of the officials to a running match, which withdraws events that contradict it."""
+    """Reports a decision of the officials to a running match, which withdraws events that contradict it.
+
+    Examples:
+        touchline official matches/demo no_goal --variant offside --event goal.scored#ball:212938725
+        touchline official matches/demo card --variant yellow --team home --player home_7
+    """
     fields = {
         "kind": kind, "variant": variant, "team": team, "player": player, "other": other, "minutes": minutes,
         "event": event, "at_s": at, "source": source, "number": number, "note": note,

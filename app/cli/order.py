@@ -56,7 +56,12 @@ def order(
     sources: Annotated[int | None, Given(help="Number of the sources, if known; for frontier.")] = None,
     as_json: Annotated[bool, Given("--json", help="Print a JSON object for each method on stdout.")] = False,
 ) -> None:
-    """Sorts an out-of-order stream by a slack policy, and reports the resulting order and times."""
+    """Sorts an out-of-order stream by a slack policy, and reports the resulting order and times.
+
+    Examples:
+        touchline order demo/capture --method all
+        touchline order D-1.csv.gz --method kslack --json
+    """
     given = {
         "method": method, "profile": profile, "alpha": alpha, "k": k, "lambda": scale, "patience": patience,
         "newcomers": discovery, "sources": sources,

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, get_args
 
 import msgspec
 import pyarrow as pa
 
-from football.errors import UserError
+from app.base.files import OutputError, writing
 from replay.event_list import Format
-
-
-class OutputError(UserError, ValueError):
-    """An output that cannot be written as asked; the message names the option."""
 
 
 def print_json(value: Any) -> None:
@@ -25,27 +20,14 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
-@contextmanager
-def writing(out: Path) -> Iterator[None]:
-    """Translates errors of the file system into an error of ``--out``, while the context lasts.
-
-    Raises:
-        OutputError: the file or folder cannot be written.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"--out {out}: {error.strerror or error}") from error
-
-
-def check_format(form: str, out: Path | None) -> None:
+def check_format(form: str, out: Path | None, forms: Sequence[str] = get_args(Format)) -> None:
     """Refuse an unknown format, and Parquet on a terminal.
 
     Raises:
         OutputError: the message says which of the two.
     """
-    if form not in get_args(Format):
-        raise OutputError(f"--format {form}: must be one of {', '.join(get_args(Format))}")
+    if form not in forms:
+        raise OutputError(f"--format {form}: must be one of {', '.join(forms)}")
     if form == "parquet" and out is None:
         raise OutputError("--format parquet writes bytes that no terminal shows: give a file with --out")
 

@@ -46,6 +46,10 @@ def publish(
     """Plays captures into a Kafka topic, at the pace at which they arrived; `live --matches TOPIC` plays them all.
 
     Ctrl-C ends it early, without a record that ends the matches.
+
+    Examples:
+        touchline publish demo kafka://127.0.0.1:9092/positions
+        touchline publish first second kafka://127.0.0.1:9092/positions --match one --match two --speed 4
     """
     times = _times(speed)
     address = parse(topic)

@@ -41,7 +41,13 @@ def query(
     form: Format = "csv",
     out: Out = None,
 ) -> None:
-    """Asks many matches at once, in SQL; docs/history.md describes the tables."""
+    """Asks many matches at once, in SQL; docs/history.md describes the tables.
+
+    Examples:
+        touchline query matches/ --example list
+        touchline query matches/ --example ppda --format parquet --out ppda.parquet
+        touchline query matches/ --sql "SELECT match, count(*) FROM events WHERE kind = 'goal.scored' GROUP BY match"
+    """
     if example == "list":
         for name, text in examples().items():
             print(f"{name:12s} {_first_line(text)}")

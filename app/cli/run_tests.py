@@ -21,7 +21,12 @@ def run_tests(
     context: typer.Context,
     slow: Annotated[bool, Given("--slow", help="Run the slow tests too.")] = False,
 ) -> None:
-    """Runs the tests, two files at a time; further arguments go to pytest, which then runs one after the other."""
+    """Runs the tests, two files at a time; further arguments go to pytest, which then runs one after the other.
+
+    Examples:
+        touchline test
+        touchline test tests/football -k pitch
+    """
     chosen = [] if slow or "-m" in context.args else ["-m", "not slow"]
     parallel = [] if slow or context.args else ["-n", "2", "--dist", "loadfile"]
     command = [sys.executable, "-m", "pytest", *chosen, *parallel, *context.args]

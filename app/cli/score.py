@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import typer
 
 from app.cli.options import Folder, Given
 from app.cli.output import print_json
-from football.match_sheet import MatchSheet
-from football.payloads import Scalar
-from football.untrusted import decode_json
-from football.update_stream import EventRecord
-from replay.event_list import consolidated_events
-from replay.match_store import StoreError, read_sheet_of, read_table
+from app.library.scores import truth_and_events
 from replay.scoring.figures import KindScore, Score
 from replay.scoring.figures import score as score_events
 from replay.scoring.frames import FrameScore
-from replay.scoring.readers import read_truth
-from replay.scoring.truth import ScoreError, Truth
 
 app = typer.Typer(add_completion=False)
 
@@ -42,6 +32,10 @@ def score(
 
     Truths from before the first and after the last position of the store are left out: a run may have played a part of
     the match only.
+
+    Examples:
+        touchline score matches/demo --truth demo/truth.parquet
+        touchline score matches/game --truth debs/annotation --json
     """
     result = score_events(*truth_and_events(folder, truth))
     if as_json:
@@ -49,28 +43,6 @@ def score(
     else:
         print("\n".join(lines(result)))
     return result
-
-
-def truth_and_events(folder: Path, truth_path: Path) -> tuple[Truth, list[EventRecord]]:
-    """The truth of the part of a match that a store has played, and the store's events.
-
-    Raises:
-        StoreError, ScoreError, TrackingError: store or truth cannot be read, or are of different matches.
-    """
-    sheet = read_sheet_of(folder)
-    truth = read_truth(truth_path, sheet)
-    _belongs(truth, sheet, truth_path)
-    return _played(truth, folder, truth_path), list(event_records(consolidated_events(folder)))
-
-
-def event_records(events: pa.Table) -> Iterator[EventRecord]:
-    """The rows of a consolidated event list as records."""
-    names = [name for name in EventRecord.__struct_fields__ if name != "detail"]
-    for batch in events.select([*names, "detail"]).to_batches(max_chunksize=10_000):
-        for row in batch.to_pylist():
-            detail = decode_json(row.pop("detail"), dict[str, Scalar])
-            row["causes"] = tuple(row["causes"])
-            yield EventRecord(**row, detail=detail)
 
 
 def lines(result: Score) -> list[str]:
@@ -108,32 +80,3 @@ def _frame_line(name: str, f: FrameScore) -> str:
 
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
-
-
-def _belongs(truth: Truth, sheet: MatchSheet, path: Path) -> None:
-    players = {player.object_id for player in sheet.players}
-    named = {mark.player for mark in truth.marks} - {""}
-    if players and named and not players & named:
-        raise ScoreError(f"--truth {path}: none of its {len(named)} players is on the sheet of this match")
-
-
-def _played(truth: Truth, folder: Path, path: Path) -> Truth:
-    """The truth of the part of the match that was played."""
-    first_us, last_us = span_us(folder)
-    part = truth.between(first_us, last_us)
-    if truth.marks and not part.marks:
-        raise ScoreError(f"--truth {path}: all of it lies outside the time that {folder} covers")
-    return part
-
-
-def span_us(folder: Path) -> tuple[int, int]:
-    """Event times of the first and the last position of a store.
-
-    Raises:
-        StoreError: it holds none.
-    """
-    times = read_table(folder, "positions", ("ts_us",))["ts_us"]
-    if not len(times):
-        raise StoreError(f"{folder}: holds no positions: nothing was played")
-    bounds = pc.min_max(times).as_py()
-    return bounds["min"], bounds["max"]

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
+from app.base.files import writing
 from app.base.terminal import waiting
-from app.cli.output import writing
 from simulator.filming import film
 from simulator.scenario import Scenario
 from simulator.simulate import Simulation

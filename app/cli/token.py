@@ -38,7 +38,12 @@ def create(
     ] = "viewer",
     days: Annotated[float, typer.Option(help=f"Days until it ends, at most {DAYS_MAX}.")] = 30.0,
 ) -> None:
-    """Creates a token and prints it. It is shown this once: only its digest is stored."""
+    """Creates a token and prints it. It is shown this once: only its digest is stored.
+
+    Examples:
+        touchline token create scoreboard
+        touchline token create referee --role operator --days 1
+    """
     if role.upper() not in Role.__members__:
         raise TokenError(f"--role {role}: must be one of {_ROLES}")
     secret = TokenStore().create(name, Role[role.upper()], days)
@@ -48,7 +53,11 @@ def create(
 
 @app.command("list")
 def list_tokens(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Lists all tokens with role, state and end; never the tokens themselves."""
+    """Lists all tokens with role, state and end; never the tokens themselves.
+
+    Examples:
+        touchline token list
+    """
     now_s = time.time()
     rows = [
         {"name": one.name, "role": one.role, "state": one.state(now_s), "created": _date(one.created_s),
@@ -68,7 +77,11 @@ def list_tokens(as_json: Annotated[bool, typer.Option("--json", help="Print JSON
 
 @app.command()
 def revoke(name: Name) -> None:
-    """Ends a token now, and with it the sessions that it opened."""
+    """Ends a token now, and with it the sessions that it opened.
+
+    Examples:
+        touchline token revoke scoreboard
+    """
     TokenStore().revoke(name)
     print(f"{name}: revoked")
 

@@ -56,6 +56,10 @@ def trace(
     """Traces an event through the ordering units: arrival, release and its reason, causes, and what it displaced.
 
     The match is played again from its capture, twice: once to find the event, once to trace it.
+
+    Examples:
+        touchline trace matches/demo pass.complete#ball:61128725
+        touchline trace matches/demo raw.player:home_7:123 --alpha 1
     """
     capture = Capture.open(folder)
     options = _options(folder, capture, alpha, retraction)

@@ -64,6 +64,10 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # the library
         return made
 
 
+class NoTopicError(KafkaError):
+    """A topic does not exist."""
+
+
 @contextmanager
 def translate_kafka_errors(address: Address, failures: Sequence[_Failure] = ()) -> Iterator[None]:
     """Errors of the client library as ``KafkaError`` that names topic and brokers.
@@ -122,12 +126,12 @@ def partitions_of(client: KafkaConsumer, address: Address) -> list[TopicPartitio
     """The partitions of a topic.
 
     Raises:
-        KafkaError: there is no such topic.
+        NoTopicError: there is no such topic.
     """
     with translate_kafka_errors(address):
         numbers = client.partitions_for_topic(address.topic)
     if not numbers:
-        raise KafkaError(f"there is no topic {address.topic!r} at {', '.join(address.brokers)}")
+        raise NoTopicError(f"there is no topic {address.topic!r} at {', '.join(address.brokers)}")
     return [TopicPartition(address.topic, number) for number in sorted(numbers)]
 
 

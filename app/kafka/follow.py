@@ -11,18 +11,30 @@ a relay is replaced and its last records arrive late, nor when a record is writt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
-from kafka import TopicPartition
+from kafka import KafkaConsumer, TopicPartition
 
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError, parse
-from app.kafka.clients import consumer, header_of, kind_of, partitions_of, poll_records, translate_kafka_errors
+from app.kafka.clients import (
+    NoTopicError,
+    consumer,
+    header_of,
+    kind_of,
+    partitions_of,
+    poll_records,
+    translate_kafka_errors,
+)
 from app.kafka.updates import StandingUpdates, TopicUpdate
 from football.update_stream import EventRecord
 
 _POLL_MS = 100
+
+#: Interval at which a topic that does not exist is looked for.
+_TOPIC_S = 0.5
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -63,15 +75,20 @@ class View:
         return True
 
 
-def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Change]:
+def follow(
+    url: str | Address, *, idle_s: float | None = None, notify: Callable[[str], None] = lambda text: None
+) -> Iterator[Change]:
     """Yield every change of a match's view from its first update on, until the match has ended.
+
+    A topic that does not exist yet is waited for.
 
     Args:
         url: topic of updates; ``?match=`` chooses among several matches.
         idle_s: time without a record after which the iteration ends; None for no limit.
+        notify: called with a sentence when a topic has to be waited for.
 
     Raises:
-        KafkaError: no broker, no topic.
+        KafkaError: no broker, or no topic within ``idle_s``.
         GapError: the topic no longer holds the whole match.
     """
     address = parse(url) if isinstance(url, str) else url
@@ -79,7 +96,7 @@ def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Chang
     views: dict[str, View] = {}
     fences: dict[str, updates.WriterFence] = {}
     try:
-        parts = partitions_of(client, address)
+        parts = _partitions(client, address, idle_s, notify)
         with translate_kafka_errors(address):
             client.assign(parts)
             client.seek_to_beginning(*parts)
@@ -105,6 +122,23 @@ def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Chang
                     yield Change(update, view.events, record.offset, _behind(client, record))
     finally:
         client.close()
+
+
+def _partitions(
+    client: KafkaConsumer, address: Address, idle_s: float | None, notify: Callable[[str], None]
+) -> list[TopicPartition]:
+    """The partitions of the topic, once it exists."""
+    began_s, is_first = time.monotonic(), True
+    while True:
+        try:
+            return partitions_of(client, address)
+        except NoTopicError as error:
+            if idle_s is not None and time.monotonic() - began_s >= idle_s:
+                raise
+            if is_first:
+                notify(f"{error}: waiting for it")
+            is_first = False
+            time.sleep(_TOPIC_S)
 
 
 def _decoded(record: object, address: Address) -> TopicUpdate:

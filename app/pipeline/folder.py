@@ -25,7 +25,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from app.base.private import check_store
-from app.pipeline.commits import CommitError
+from app.pipeline.commits import CommitError, HostError
 from app.pipeline.recovery import recover
 from app.settings.model import LiveSettings
 from app.sources.interface import MatchInput, SourceRequest
@@ -123,6 +123,39 @@ class Match:
     def _with_unreadable(self, table: pa.Table | None) -> pa.Table:
         first = quarantine_table(self._unreadable())
         return first if table is None else pa.concat_tables([first, table])
+
+
+class MatchCommits:
+    """The commit log of one match, see :class:`app.pipeline.commits.CommitLog`.
+
+    Args:
+        match: opened for writing.
+        positions: True to store fused positions.
+    """
+
+    def __init__(self, match: Match, *, positions: bool = True) -> None:
+        self._match, self._positions = match, positions
+
+    def offset(self, match: str) -> int:
+        """See :class:`app.pipeline.commits.CommitLog`."""
+        return self._match.offset()
+
+    def has_ended(self, match: str) -> bool:
+        """See :class:`app.pipeline.commits.CommitLog`."""
+        return self._match.has_ended()
+
+    def commit(self, match: str, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
+        """See :class:`app.pipeline.commits.CommitLog`."""
+        stored = {key: table for key, table in tables.items() if self._positions or key != "positions"}
+        self._match.commit(start, stored, meta)
+
+    def failed(self, match: str, reason: str) -> None:
+        """Ends the run of the match.
+
+        Raises:
+            HostError: always.
+        """
+        raise HostError(reason)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ driver, and resumes after the last committed window.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -55,6 +55,13 @@ class UpdateSink(Protocol):
         ...
 
 
+class NoFollower:
+    """Takes the update stream and does nothing with it."""
+
+    def apply(self, message: UpdateMessage) -> None:
+        """See :class:`UpdateSink`."""
+
+
 class InProcessHost:
     """Host of one run over one recording, which resumes after the last commit.
 
@@ -78,6 +85,11 @@ class InProcessHost:
 
     def run(self, stop: threading.Event) -> None:
         """Plays the recording to its end, or until soon after ``stop`` is set; all is committed when it returns."""
+        for message in self.messages(stop):
+            self._sink.apply(message)
+
+    def messages(self, stop: threading.Event) -> Iterator[UpdateMessage]:
+        """As :meth:`run`, but yields the update stream instead of giving it to the sink."""
         collect_rarely()
         config = self._config
         start_us = self._start_us
@@ -85,11 +97,11 @@ class InProcessHost:
         waiter = Waiter(stop.is_set)
         while start_us < self._stop_us() and not waiter.stopped:
             until_us = min(start_us + config.window_us, self._stop_us())
-            end_us = self._window(self._blocks(start_us, until_us), until_us, pace, waiter)
+            end_us = yield from self._window(self._blocks(start_us, until_us), until_us, pace, waiter)
             # Checked after a whole window only, since the answer may require a wait.
             if end_us == until_us and not self._recording.has_blocks_from(end_us):
                 end_us = self._recording.end_us
-                self._publish(self._pipeline.finish())
+                yield self._pipeline.finish()
             self._commit(start_us, end_us, stop)
             start_us = end_us
 
@@ -105,7 +117,9 @@ class InProcessHost:
             return blocks
         return self._officials.interleaved(blocks, start_us, end_us, lambda: self._recording.has_blocks_from(end_us))
 
-    def _window(self, blocks: Iterator[tuple[int, bytes]], end_us: int, pace: Pace, waiter: Waiter) -> int:
+    def _window(
+        self, blocks: Iterator[tuple[int, bytes]], end_us: int, pace: Pace, waiter: Waiter
+    ) -> Generator[UpdateMessage, None, int]:
         """Processes blocks when they are due; returns the offset reached: ``end_us``, or earlier after a stop."""
         # At full speed latency does not matter: a pipeline that adapts to load takes portions and emits later.
         full_speed = self._config.speed == 0 and self._recording.is_finished and self._pipeline.adapts
@@ -120,8 +134,7 @@ class InProcessHost:
             stage_us = wall_us()
             message = self._pipeline.push_together(portion, self._complete_us(portion[-1][0], late_us))
             if message is not None:
-                message = msgspec.structs.replace(message, stage_wall_us=stage_us, sent_wall_us=wall_us())
-                self._publish(message)
+                yield msgspec.structs.replace(message, stage_wall_us=stage_us, sent_wall_us=wall_us())
             self._pipeline.measure_in_pause()
         return end_us
 
@@ -131,9 +144,6 @@ class InProcessHost:
             return None
         complete_us = arrival_us - late_us
         return complete_us if self._officials is None else self._officials.settled(arrival_us, complete_us)
-
-    def _publish(self, message: UpdateMessage) -> None:
-        self._sink.apply(message)
 
     def _commit(self, start_us: int, end_us: int, stop: threading.Event) -> None:
         tables = self._pipeline.take_tables()

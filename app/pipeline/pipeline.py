@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -38,6 +38,7 @@ from football.packets import RAW_KINDS, UNPACED_KINDS, Packet, RejectedRecord
 from football.payloads import BodyState, Frame, ball_of, frame_of, payload_as
 from football.untrusted import SOURCES_MAX
 from football.update_stream import BallView, BodyView, Health, UpdateMessage, UpdateRecord, View
+from middleware.detector import Detector
 from middleware.engine import Engine, MakeUnit
 from middleware.events import Arrival, Event, Update
 from middleware.hierarchy import Hierarchy
@@ -87,7 +88,7 @@ class PipelineOptions:
         available: wall seconds available per second of the stream; 0.25 at four times its speed.
         costs: initial costs of the work, for options that adapt to load; later costs are measured between windows.
         parameters: of the detectors.
-        extra: optional detectors, see ``detectors.catalogue.build_detectors``.
+        extra, own: optional detectors, and the caller's; see ``detectors.catalogue.build_detectors``.
     """
 
     alpha: float | Literal["auto"] = 0.0
@@ -99,6 +100,7 @@ class PipelineOptions:
     costs: Costs | None = None
     parameters: Parameters = field(default_factory=Parameters)
     extra: tuple[str, ...] = ()
+    own: tuple[Detector[Any], ...] = ()
 
     @property
     def adapts(self) -> bool:
@@ -161,7 +163,7 @@ class MatchPipeline:
         self.epoch = epoch
         self._options = options = options or PipelineOptions()
         self.adapts = options.adapts
-        detectors = build_detectors(sheet, options.parameters, options.extra)
+        detectors = build_detectors(sheet, options.parameters, options.extra, options.own)
         self.levels = level_of_kinds(detectors)
         framed = sheet.quality.framed
         watched = _WATCHED if framed else (*_WATCHED, "player.state")

@@ -27,9 +27,9 @@ FILE = "touchline.toml"
 PREFIX = "TOUCHLINE_"
 
 #: Variables that are no settings of a run: the settings file, the connection to Kafka, the key of the stored states,
-#: and those set for workers.
+#: tracebacks of faults, and those set for workers.
 OTHER_VARIABLES = frozenset(
-    f"{PREFIX}{name}" for name in ("CONFIG", "KAFKA_SETTINGS", "STATE_KEY", "ROLE", "WORKER_LOGS")
+    f"{PREFIX}{name}" for name in ("CONFIG", "KAFKA_SETTINGS", "STATE_KEY", "TRACEBACK", "ROLE", "WORKER_LOGS")
 )
 
 Kind = Literal["file", "environment", "store", "flag"]

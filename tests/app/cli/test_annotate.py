@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from app.base.files import OutputError
 from app.cli.annotate import annotate as annotate_command
-from app.cli.output import OutputError
 from replay.formats.debs import Half, read_halves, write_debs
 from replay.scoring.debs_annotation import Clock, annotate, read_annotation, write_annotation
 from simulator.simulate import Simulation, simulate

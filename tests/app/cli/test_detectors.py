@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from app.base.files import OutputError
 from app.catalogue.graph import edges
 from app.cli.detectors import render, run_detectors
 from app.cli.main import app
-from app.cli.output import OutputError
 from app.settings.parameters import ParametersError, parameters_from
 from detectors.catalogue import catalogue, count
 from detectors.parameters import Parameters

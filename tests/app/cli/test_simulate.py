@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.cli.main import main
-from app.cli.simulate import SimulateError, SimulateOptions, prepare, run_simulate, settings_of
+from app.cli.simulate import run_simulate
+from app.library.simulation import SimulateError, SimulateOptions, prepare, settings_of
 from football.match_sheet import MatchSheet
 from football.tables import EVENTS
 from replay.capture import Capture

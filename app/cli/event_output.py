@@ -1,0 +1,54 @@
+"""Tables of events and updates as a command writes them: chosen rows, as text or in a format for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, get_args
+
+import pyarrow as pa
+
+from app.cli.output import check_format, write_table
+from app.library.choice import make_choice
+from app.library.lines import table_lines
+from football.match_sheet import MatchSheet
+from replay.event_list import Format, export_events
+from replay.match_store import read_sheet_of
+
+#: Conditions as options give them: kinds, team, player, begin, end.
+Conditions = tuple[list[str] | None, str, str, str | None, str | None]
+
+_TEXT = "text"
+
+
+def write_events(
+    read: Callable[[Path], pa.Table], folder: Path, conditions: Conditions, form: str | None, out: Path | None
+) -> None:
+    """Write the rows of a table of events that meet conditions.
+
+    Args:
+        read: reads the table from a store.
+        folder: of the store.
+        conditions: options of the command.
+        form: ``text`` or a format of :func:`replay.event_list.export_events`; None chooses by where it goes.
+        out: file; None for stdout.
+
+    Raises:
+        OutputError: an unknown format, or the file cannot be written.
+        StoreError, ChoiceError: the store cannot be read, or no event can meet the conditions.
+    """
+    form = form or (_TEXT if out is None and sys.stdout.isatty() else "csv")
+    check_format(form, out, (_TEXT, *get_args(Format)))
+    sheet = read_sheet_of(folder)
+    kinds, team, player, begin, end = conditions
+    choice = make_choice(sheet, ",".join(kinds or ()), team, player, begin, end)
+    write_table(choice.rows(read(folder)), form, out, lambda table, name, stream: _write(table, name, stream, sheet))
+
+
+def _write(table: pa.Table, form: str, stream: BinaryIO, sheet: MatchSheet) -> None:
+    if form != _TEXT:
+        export_events(table, form, stream)
+        return
+    for line in table_lines(table, sheet):
+        stream.write(line.encode() + b"\n")

@@ -1,0 +1,67 @@
+"""Events as lines for people, with the names and shirt numbers of the match sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from app.library.choice import format_time
+from football.match_sheet import MatchSheet
+from football.update_stream import EventRecord
+
+
+class Names:
+    """The names of teams and players.
+
+    Args:
+        sheet: of the match; None where it is not known: object ids then stand for names.
+    """
+
+    def __init__(self, sheet: MatchSheet | None) -> None:
+        sheet = sheet or MatchSheet(home="", away="")
+        self._teams = {"home": sheet.home, "away": sheet.away}
+        self._players = {player.object_id: player for player in sheet.players}
+
+    def team(self, side: str) -> str:
+        """Name of a team; the side itself without one."""
+        return self._teams.get(side) or side
+
+    def player(self, object_id: str) -> str:
+        """Shirt number and name, as far as known; the object id without either."""
+        player = self._players.get(object_id)
+        shirt = "" if player is None or player.shirt is None else str(player.shirt)
+        return " ".join(filter(None, (shirt, player.name if player else ""))) or object_id
+
+    def of(self, team: str, player: str) -> str:
+        """Team and player of an event; an object id alone where the match sheet lacks the player."""
+        name = self.player(player) if player else ""
+        return name if name and name == player else " ".join(filter(None, (self.team(team), name)))
+
+
+def event_line(event: EventRecord | Mapping[str, Any], names: Names) -> str:
+    """An event as a line: time, kind, team and player, variant, location, id."""
+    row = msgspec.structs.asdict(event) if isinstance(event, EventRecord) else event
+    at = "" if row["x_m"] is None or row["y_m"] is None else f"{row['x_m']:.1f}, {row['y_m']:.1f} m"
+    who = names.of(row["team"] or "", row["player"] or "")
+    cells = f"{format_time(row['ts_us']):>10}  {row['kind']:<22} {who:<26} {row['variant'] or '':<14} {at:<14}"
+    state = "  (tentative)" if row.get("state") == "tentative" else ""
+    return f"{cells} {row['id']}{state}"
+
+
+def table_lines(table: pa.Table, sheet: MatchSheet | None) -> Iterator[str]:
+    """The rows of a table of events; of updates also the sign, and the arrival time of the emission."""
+    names = Names(sheet)
+    for batch in table.to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            if "diff" in row:
+                yield update_line(row["diff"], row["emitted_us"], row, names)
+            else:
+                yield event_line(row, names)
+
+
+def update_line(diff: int, emitted_us: int, event: EventRecord | Mapping[str, Any], names: Names) -> str:
+    """An update as a line: arrival time of its emission, sign, event."""
+    return f"{format_time(emitted_us):>10} {'+' if diff > 0 else '-'} {event_line(event, names)}"

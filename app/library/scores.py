@@ -1,0 +1,69 @@
+"""The events of a match store compared with a truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from football.match_sheet import MatchSheet
+from football.payloads import Scalar
+from football.untrusted import decode_json
+from football.update_stream import EventRecord
+from replay.event_list import consolidated_events
+from replay.match_store import StoreError, read_sheet_of, read_table
+from replay.scoring.readers import read_truth
+from replay.scoring.truth import ScoreError, Truth
+
+
+def truth_and_events(folder: Path, truth_path: Path) -> tuple[Truth, list[EventRecord]]:
+    """The truth of the part of a match that a store has played, and the store's events.
+
+    Raises:
+        StoreError, ScoreError, TrackingError: store or truth cannot be read, or are of different matches.
+    """
+    sheet = read_sheet_of(folder)
+    truth = read_truth(truth_path, sheet)
+    _belongs(truth, sheet, truth_path)
+    return _played(truth, folder, truth_path), list(event_records(consolidated_events(folder)))
+
+
+def event_records(events: pa.Table) -> Iterator[EventRecord]:
+    """The rows of a consolidated event list as records."""
+    names = [name for name in EventRecord.__struct_fields__ if name != "detail"]
+    for batch in events.select([*names, "detail"]).to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            detail = decode_json(row.pop("detail"), dict[str, Scalar])
+            row["causes"] = tuple(row["causes"])
+            yield EventRecord(**row, detail=detail)
+
+
+def _belongs(truth: Truth, sheet: MatchSheet, path: Path) -> None:
+    players = {player.object_id for player in sheet.players}
+    named = {mark.player for mark in truth.marks} - {""}
+    if players and named and not players & named:
+        raise ScoreError(f"--truth {path}: none of its {len(named)} players is on the sheet of this match")
+
+
+def _played(truth: Truth, folder: Path, path: Path) -> Truth:
+    """The truth of the part of the match that was played."""
+    first_us, last_us = span_us(folder)
+    part = truth.between(first_us, last_us)
+    if truth.marks and not part.marks:
+        raise ScoreError(f"--truth {path}: all of it lies outside the time that {folder} covers")
+    return part
+
+
+def span_us(folder: Path) -> tuple[int, int]:
+    """Event times of the first and the last position of a store.
+
+    Raises:
+        StoreError: it holds none.
+    """
+    times = read_table(folder, "positions", ("ts_us",))["ts_us"]
+    if not len(times):
+        raise StoreError(f"{folder}: holds no positions: nothing was played")
+    bounds = pc.min_max(times).as_py()
+    return bounds["min"], bounds["max"]

@@ -1,0 +1,55 @@
+"""Live football intelligence from tracking data, for notebooks and programs.
+
+>>> import touchline
+>>> match = touchline.play("sim", seconds=20, seed=7).run()
+>>> passes = match.events("pass.complete")
+
+``Match`` opens what a run has recorded, ``play`` plays a source in this process, ``follow`` reads the topic of a run,
+``simulate`` makes a match with its truth, ``score`` compares with a truth, ``detector`` makes a detector of a function.
+docs/python.md describes each with an example.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.library.api import (
+        Match,
+        Payload,
+        Play,
+        TouchlineError,
+        Update,
+        detector,
+        follow,
+        play,
+        score,
+        simulate,
+    )
+
+__all__ = [
+    "Match",
+    "Payload",
+    "Play",
+    "TouchlineError",
+    "Update",
+    "detector",
+    "follow",
+    "play",
+    "score",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import the library when one of its names is used for the first time, so that the import itself takes no time."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from app.library import api
+
+    value = globals()[name] = getattr(api, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
