@@ -24,6 +24,11 @@ Subscriber = Callable[[UpdateMessage, Sequence[UpdateRecord]], None]
 STAGES = ("source", "engine", "lane", "total")
 
 
+#: Committed updates that the log retains for a log reader that is behind; a reader that is further behind finds a gap,
+#: and reads the match store.
+RETAINED_MAX = 20_000
+
+
 class MatchFeed:
     """Follows one match. Implements the feed protocols of the dashboard and the camera."""
 
@@ -66,20 +71,26 @@ class MatchFeed:
     def settle(self, seq: int, frontier_us: int) -> None:
         """Drops committed updates, those before ``seq``, that all log readers have read, and events that are final.
 
+        Of committed updates that a log reader has not read, the newest ``RETAINED_MAX`` stay.
+
         Args:
             seq: number of the first update that is not committed.
             frontier_us: the watermark at the commit.
         """
         with self._lock:
             self._figures.settle(self._follower.settle(seq, frontier_us), frontier_us)
-            end = min((read() for read in self._log_readers), default=self._log_begin + len(self._log))
+            log_end = self._log_begin + len(self._log)
+            end = max(log_end - RETAINED_MAX, min((read() for read in self._log_readers), default=log_end))
             readable = self._log[: max(0, end - self._log_begin)]
             count = next((i for i, update in enumerate(readable) if update.seq >= seq), len(readable))
             del self._log[:count]
             self._log_begin += count
 
     def retain_from(self, cursor: Callable[[], int]) -> None:
-        """Adds a log reader: the log retains the updates after ``cursor()``, the number of updates that it has read."""
+        """Adds a log reader: the log retains the updates after ``cursor()``, the number of updates that it has read.
+
+        The limit of :meth:`settle` applies.
+        """
         with self._lock:
             self._log_readers.append(cursor)
 
@@ -132,7 +143,10 @@ class MatchFeed:
             return dict(self._follower.events)
 
     def events_since(self, cursor: int) -> tuple[int, Sequence[UpdateRecord]]:
-        """The update log after ``cursor`` (0 is its beginning) as far as it is retained, and the new cursor."""
+        """The update log after ``cursor`` (0 is its beginning) as far as it is retained, and the new cursor.
+
+        The new cursor less the length of what is returned is ``cursor``, unless updates after it are not retained.
+        """
         with self._lock:
             return self._log_begin + len(self._log), self._log[max(0, cursor - self._log_begin) :]
 

@@ -18,7 +18,7 @@ import msgspec
 from kafka import KafkaConsumer, TopicPartition
 
 from app.kafka import updates
-from app.kafka.address import Address, KafkaError, parse
+from app.kafka.address import Address, parse
 from app.kafka.clients import (
     NoTopicError,
     consumer,
@@ -29,6 +29,7 @@ from app.kafka.clients import (
     translate_kafka_errors,
 )
 from app.kafka.updates import StandingUpdates, TopicUpdate
+from football.untrusted import UntrustedError
 from football.update_stream import EventRecord
 
 _POLL_MS = 100
@@ -85,7 +86,7 @@ def follow(
     Args:
         url: topic of updates; ``?match=`` chooses among several matches.
         idle_s: time without a record after which the iteration ends; None for no limit.
-        notify: called with a sentence when a topic has to be waited for.
+        notify: called with a sentence when a topic has to be waited for, and about each record that cannot be read.
 
     Raises:
         KafkaError: no broker, or no topic within ``idle_s``.
@@ -116,8 +117,13 @@ def follow(
                     return
                 if kind != updates.UPDATE:
                     continue
-                update = _decoded(record, address)
-                view = views.setdefault(update.match, View())
+                try:
+                    update = updates.decode_of(match, record.value)
+                except UntrustedError as error:
+                    place = f"{record.topic}, partition {record.partition}, record {record.offset}"
+                    notify(f"{place} is left out: {error}")
+                    continue
+                view = views.setdefault(match, View())
                 if view.take(update):
                     yield Change(update, view.events, record.offset, _behind(client, record))
     finally:
@@ -139,13 +145,6 @@ def _partitions(
                 notify(f"{error}: waiting for it")
             is_first = False
             time.sleep(_TOPIC_S)
-
-
-def _decoded(record: object, address: Address) -> TopicUpdate:
-    try:
-        return updates.decode(record.value)  # type: ignore[attr-defined]
-    except ValueError as error:
-        raise KafkaError(f"{address.topic} record {record.offset}: {error}") from None  # type: ignore[attr-defined]
 
 
 def _behind(client: object, record: object) -> int:

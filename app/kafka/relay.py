@@ -12,15 +12,18 @@ Before it sends anything, a relay writes a ``begin`` record (:class:`app.kafka.u
 What stands then is final: records of an older relay that arrive later are of a session that is no longer current. A
 relay whose session was current and no longer is has been replaced, and ends.
 
-The update stream never waits for a broker. A thread sends; while no broker answers, updates wait in memory. If the
-producer gave up on records, the relay begins again as above.
+The update stream never waits for a broker, and memory is bounded while none answers. A thread sends. The relay holds a
+position in the feed's log, no updates. If the feed no longer retains what follows the position, or if the producer gave
+up on records, the relay begins again as above: it reads what is missing from the store, window by window. Positions are
+worth nothing later; the newest ``_VIEWS_MAX`` wait.
+
+A record of the topic that cannot be read is another program's. The relay logs its place and the reason, and goes on.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import queue
 import secrets
 import threading
 import time
@@ -58,11 +61,13 @@ from app.kafka.dead_letters import (
 from app.kafka.records import headers
 from app.kafka.updates import Begin, StandingUpdates, TopicUpdate, WriterFence, topic_updates
 from football.untrusted import UntrustedError, read_json
-from football.update_stream import UpdateMessage, UpdateRecord
+from football.update_stream import UpdateMessage, UpdateRecord, View
 from replay.match_store import StoreError, committed_updates
 
 _POLL_MS = 500
 _MARKS_MAX = 4_000
+#: Positions that wait while no broker answers: four seconds of them.
+_VIEWS_MAX = 200
 _RETRY_S = 1.0
 #: Limit of the dead letters sent between two messages of the update stream, since updates go first.
 _DEAD_LETTERS_AT_ONCE = 500
@@ -81,6 +86,10 @@ class Mark(msgspec.Struct, frozen=True):
     offset: int
     seq: int
     session: str = ""
+
+
+class BehindError(Exception):
+    """The feed no longer retains what the relay has not sent."""
 
 
 class ReplacedError(Exception):
@@ -103,7 +112,8 @@ class Relay:
         self._feed, self._address, self._folder = feed, address, folder
         self._mark_path = folder / "relay.json"
         self._match = feed.sheet().match_id
-        self._messages: queue.SimpleQueue[UpdateMessage | None] = queue.SimpleQueue()
+        self._views: deque[View] = deque(maxlen=_VIEWS_MAX)
+        self._news = threading.Event()
         self._cursor = 0
         self._next_seq = 0
         self._failed: list[BaseException] = []
@@ -134,13 +144,14 @@ class Relay:
         self._context.close()
         self._complete = failure is None and self._feed.ended()
         self._closing_s = time.monotonic()
-        self._messages.put(None)
+        self._news.set()
         self._thread.join()
         self._write_dead_letter_mark()
 
     def waiting(self) -> int:
         """Number of records that no broker has acknowledged yet."""
-        return self._messages.qsize() + max(0, self._sent - self._acknowledged_count)
+        unsent = max(0, self._feed.update_count() - self._cursor) + len(self._views)
+        return unsent + max(0, self._sent - self._acknowledged_count)
 
     def waits_s(self) -> float:
         """Seconds since a broker acknowledged the last record, while some wait."""
@@ -153,6 +164,7 @@ class Relay:
     def committed(self, seq: int) -> None:
         """Confirm a window of the store: updates before ``seq`` are final, and its quarantined records may be sent."""
         self._stored.set()
+        self._news.set()
         confirmed = [mark for mark in tuple(self._marks) if mark.seq <= seq]
         self._write_dead_letter_mark()
         if confirmed:
@@ -165,9 +177,11 @@ class Relay:
                 write_mark(self._folder, self._dead_letter_mark)
 
     def _enqueue(self, message: UpdateMessage, applied: Sequence[UpdateRecord]) -> None:
-        if not self.waiting():
+        if self.waiting() <= len(applied):
             self._moved_s = time.monotonic()  # the wait begins now
-        self._messages.put(message)
+        if message.view is not None:
+            self._views.append(message.view)
+        self._news.set()
 
     def _run(self) -> None:
         while True:
@@ -177,6 +191,9 @@ class Relay:
             except ReplacedError as error:
                 _log.error("%s: %s; this one ends", self._address.url, error)
                 return
+            except BehindError:
+                _log.warning("updates for %s are read from the store: the relay is far behind", self._address.topic)
+                continue
             except (KafkaError, updates.GapError) as error:
                 _log.warning("updates wait for %s: %s", self._address.topic, error)
             if self._closing_s is not None and time.monotonic() > self._closing_s + _CLOSING_S:
@@ -199,27 +216,37 @@ class Relay:
             self._dead_letters = DeadLetterReader(self._folder, self._match, self._dead_letters_after)
             self._standing_dead_letters = None
             self._stored.set()
+            self._news.set()
             while not self._failed:
-                message = None if self._closing_s is not None and self._messages.empty() else self._messages.get()
+                self._news.wait()
+                self._news.clear()
+                closing = self._closing_s is not None  # before the updates are read: nothing follows them then
                 self._send_updates(sender)
-                self._send_dead_letters(sender, to_the_end=message is None)
-                if message is None:
+                self._send_views(sender)
+                self._send_dead_letters(sender, to_the_end=closing)
+                if closing:
                     if self._complete:
                         self._put(sender, self._address, updates.END, {"match": self._match})
                     with translate_kafka_errors(self._address):
                         sender.flush()
                     return not self._failed
-                if message.view is not None:
-                    self._put(sender, self._address.sibling(updates.POSITIONS_SUFFIX), updates.VIEW, message.view)
             return False
         finally:
             sender.close()
 
     def _send_updates(self, sender: KafkaProducer) -> None:
         """Send what the feed has applied since the last call."""
-        self._cursor, applied = self._feed.events_since(self._cursor)
+        end, applied = self._feed.events_since(self._cursor)
+        if end - len(applied) != self._cursor:
+            raise BehindError
         for record in topic_updates(self._match, self._next_seq, applied):
             self._send_update(sender, record)
+        self._cursor = end
+
+    def _send_views(self, sender: KafkaProducer) -> None:
+        """Send the positions that wait."""
+        while self._views:
+            self._put(sender, self._address.sibling(updates.POSITIONS_SUFFIX), updates.VIEW, self._views.popleft())
 
     def _send_dead_letters(self, sender: KafkaProducer, *, to_the_end: bool) -> None:
         """Send quarantined records that the topic does not hold; only some of them while the match plays."""
@@ -273,18 +300,27 @@ class Relay:
 
     def _catch_up(self, sender: KafkaProducer, standing: StandingUpdates) -> None:
         """Undo updates that the feed does not hold, and send those that the topic lacks."""
-        self._cursor, begin_seq, log = self._feed.retained_log()
-        held = StandingUpdates(min(standing.begin, begin_seq))
-        for record in topic_updates(self._match, held.begin, [*self._read_store(held.begin, begin_seq), *log]):
-            held.take(record)
-        agreed = min(standing.next_seq, held.next_seq)
-        while agreed > standing.begin and not _same(standing.at(agreed - 1), held.at(agreed - 1)):
-            agreed -= 1
+        end, begin_seq, log = self._feed.retained_log()
+        newest = StandingUpdates(begin_seq)
+        for record in topic_updates(self._match, begin_seq, log):
+            newest.take(record)
+        agreed = min(standing.begin, newest.next_seq)
+        for held in self._held(standing.begin, newest):
+            if held.seq >= standing.next_seq:
+                break
+            if _same(standing.at(held.seq), held):
+                agreed = held.seq + 1
         for void in reversed(standing.since(agreed)):
             self._send_update(sender, msgspec.structs.replace(void, diff=-void.diff, undo=True))
         self._next_seq = agreed
-        for record in held.since(agreed):
-            self._send_update(sender, record)
+        for held in self._held(agreed, newest):
+            self._send_update(sender, held)
+        self._cursor = end
+
+    def _held(self, begin_seq: int, newest: StandingUpdates) -> Iterator[TopicUpdate]:
+        """The updates that stand from a number on: out of the store, and the newest ones."""
+        yield from topic_updates(self._match, begin_seq, self._read_store(begin_seq, newest.begin))
+        yield from newest.since(max(begin_seq, newest.begin))
 
     def _read_store(self, begin_seq: int, end_seq: int) -> Iterator[UpdateRecord]:
         """Updates between these numbers, which are committed and no longer in the feed's log."""
@@ -330,8 +366,13 @@ class Relay:
     ) -> None:
         for record in self._records(client, ends):
             kind, session = kind_of(record), header_of(record, updates.SESSION)
-            if fence.admits(kind, session, record.value) and kind == updates.UPDATE:
-                standing.take(updates.decode(record.value))
+            if not fence.admits(kind, session, record.value) or kind != updates.UPDATE:
+                continue
+            try:
+                standing.take(updates.decode_of(self._match, record.value))
+            except UntrustedError as error:
+                place = f"{record.topic}, partition {record.partition}, record {record.offset}"
+                _log.warning("%s is not read: %s", place, error)
 
     def _seek(
         self, client: KafkaConsumer, address: Address, mark: Mark | DeadLetterMark | None

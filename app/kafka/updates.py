@@ -74,6 +74,18 @@ def decode(value: bytes | None) -> TopicUpdate:
         raise UntrustedError(f"not an update: {error}") from error
 
 
+def decode_of(match: str, value: bytes | None) -> TopicUpdate:
+    """Decode an update of a match, which the key of its record names.
+
+    Raises:
+        UntrustedError: it is none, or one of another match.
+    """
+    update = decode(value)
+    if update.match != match:
+        raise UntrustedError(f"an update of {update.match[:40]!r} under another key")
+    return update
+
+
 class WriterFence:
     """The current session of a match: a pure fold over its records, from where ``session`` was current.
 
