@@ -7,6 +7,9 @@
 ``Match`` opens what a run has recorded, ``play`` plays a source in this process, ``follow`` reads the topic of a run,
 ``simulate`` makes a match with its truth, ``score`` compares with a truth, ``detector`` makes a detector of a function.
 docs/python.md describes each with an example.
+
+In a wheel this module is the package that contains all others (decision 033). The build moves import statements only,
+so this module names the others by import statements and never by strings.
 """
 
 from __future__ import annotations
@@ -53,3 +56,10 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def main() -> None:
+    """Runs the command ``touchline``."""
+    from app.cli.main import main as command
+
+    command()

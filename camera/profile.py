@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_right
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
@@ -175,7 +174,7 @@ def load_profile(name_or_path: str | Path = "brc-x400") -> Profile:
         ProfileError: no such profile, not TOML, a field missing or unknown, or values that contradict each other.
     """
     path = Path(name_or_path)
-    packaged = resources.files("camera") / "profiles" / f"{name_or_path}.toml"
+    packaged = Path(__file__).parent / "profiles" / f"{name_or_path}.toml"
     where, file = (str(path), path) if path.suffix == ".toml" else (f"profile {name_or_path}", packaged)
     try:
         profile = msgspec.convert(read_toml(Path(str(file))), Profile)

@@ -27,7 +27,7 @@ from detectors.qualifiers import registry as qualifiers
 from detectors.registry import DetectorEntry
 from detectors.signals import registry as signals
 from detectors.statistics import registry as statistics
-from football.lifecycle import State
+from football.lifecycle import Lifecycle, State
 from football.lifecycle import __doc__ as lifecycle_doc
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload, payload_of
@@ -203,7 +203,7 @@ def life_cycle(entries: Iterable[DetectorInfo]) -> DetectorInfo:
     states = (*get_args(State), "amended")
     types = tuple(EventTypes(state, (), (), True, False, 1) for state in states)
     summary = " ".join((lifecycle_doc or "").split("\n\n")[0].split()).partition(", ")[2]
-    source, module = "000 4.3; api-sports 301", "football.lifecycle"
+    source, module = "000 4.3; api-sports 301", Lifecycle.__module__
     return DetectorInfo(
         "life_cycle", "15.8", (), 15, summary, inputs, states, types, (), 0, "", source, False, (), False, "", module
     )

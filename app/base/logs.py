@@ -27,6 +27,8 @@ from urllib.parse import unquote_plus
 
 import msgspec
 
+from app.base.program import module_name
+
 Logs = Literal["files", "stderr", "off"]
 
 #: Folder and level for the workers of Spark; set by the driver, see :func:`worker_variable`.
@@ -39,7 +41,7 @@ FILE_BYTES, FILES_BEFORE = 4 << 20, 2
 FILES_MAX = 24
 
 #: Packages whose lines are logged from the chosen level on; libraries from warnings on.
-_OURS = ("app", "camera", "dashboard", "replay")
+_OURS = tuple(module_name(name) for name in ("app", "camera", "dashboard", "replay"))
 
 _MASK = "***"
 _SECRET_CHARACTERS_MIN = 4

@@ -23,6 +23,7 @@ from rich.text import Text
 from app.api.servers import METRICS_PORT
 from app.base.errors import one_line
 from app.base.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
+from app.base.program import program_version
 from app.base.terminal import make_console
 from app.cli.doctor_security import examine_security
 from app.cli.finding import Finding
@@ -59,7 +60,7 @@ DISK_ENOUGH = 10 << 30
 MEMORY_ENOUGH = 4 << 30
 
 #: Packages, the versions of which help in the analysis of faults.
-_REPORTED_PACKAGES = ("touchline", "pyspark", "pyarrow", "numpy", "msgspec", "kafka-python", "dash")
+_REPORTED_PACKAGES = ("pyspark", "pyarrow", "numpy", "msgspec", "kafka-python", "dash")
 
 
 def examine(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
@@ -191,7 +192,7 @@ def _packages() -> Finding:
             wrong.append(f"{requirement.name} is {there}, not {requirement.specifier}")
     if wrong:
         return Finding("packages", "bad", "; ".join(wrong), "remove .venv and run ./touchline again")
-    text = ", ".join(f"{name} {version(name)}" for name in _REPORTED_PACKAGES)
+    text = ", ".join([f"touchline {program_version()}", *(f"{name} {version(name)}" for name in _REPORTED_PACKAGES)])
     return Finding("packages", "ok", text)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from app.base.java import JavaNotFoundError, cache_folder, find_java
 from app.base.private import OTHERS, OTHERS_WRITE, NotPrivateError, check_content, fault_of
+from app.base.program import PROGRAM
 from app.base.tokens import FILE, configuration_folder
 from app.cli.doctor_ports import examine_ports
 from app.cli.finding import Finding
@@ -102,7 +103,7 @@ def _tokens(environ: Mapping[str, str]) -> Finding:
 
 def _code(environ: Mapping[str, str]) -> Iterator[Finding]:
     """Folders of the programs and modules that a run starts."""
-    folders = {"program": Path(__file__).resolve().parents[2], "Python": Path(sys.executable).parent}
+    folders = {"program": PROGRAM, "Python": Path(sys.executable).parent}
     try:
         folders["Java"] = find_java(environ).home
     except JavaNotFoundError:

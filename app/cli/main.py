@@ -17,7 +17,6 @@ import sys
 import traceback
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -25,6 +24,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from app.base.errors import one_line
+from app.base.program import PROGRAM, program_version
 from football.errors import UserError
 
 #: Commands by what they are for, in the order of the help.
@@ -32,7 +32,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Play matches": ("live", "batch", "official", "publish"),
     "Ask what happened": ("events", "updates", "follow", "score", "explain", "trace", "query"),
     "Make data and pages": ("simulate", "annotate", "detectors", "order"),
-    "Operate": ("doctor", "config", "token", "broker", "test"),
+    "Operate": ("doctor", "config", "token", "broker", "bundle", "dependencies", "test"),
 }
 
 #: Modules of commands whose name is another one.
@@ -48,8 +48,6 @@ _MENDABLE, _INTERRUPTED, _FAULT = 2, 130, 70
 
 #: Variable with which a fault of the program shows its traceback.
 TRACEBACK = "TOUCHLINE_TRACEBACK"
-
-_ROOT = Path(__file__).resolve().parents[2]
 
 _EXAMPLES = "Examples:\n"
 
@@ -104,10 +102,7 @@ def _docstring(name: str) -> str:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        try:
-            typer.echo(f"touchline {version('touchline')}")
-        except PackageNotFoundError:
-            typer.echo("touchline (not installed)")
+        typer.echo(f"touchline {program_version()}")
         raise typer.Exit
 
 
@@ -115,7 +110,8 @@ def _show_version(wanted: bool) -> None:
 def _main(
     context: typer.Context,
     _version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+        bool,
+        typer.Option("--version", help="Show version and commit, and exit.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
@@ -144,8 +140,8 @@ def main() -> None:
 
 def _fault(error: Exception) -> str:
     """The error with the place in the program where it was raised."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if str(_ROOT) in frame.filename]
-    place = f" in {Path(frames[-1].filename).relative_to(_ROOT)}, line {frames[-1].lineno}" if frames else ""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if str(PROGRAM) in frame.filename]
+    place = f" in {Path(frames[-1].filename).relative_to(PROGRAM)}, line {frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{place}: {one_line(error)}"
 
 

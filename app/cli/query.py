@@ -13,6 +13,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import typer
 
+from app.base.program import PROGRAM
 from app.cli.options import Format, Given, Out
 from app.cli.output import check_format, write_table
 from app.history.engines import ask_duckdb, ask_spark
@@ -21,7 +22,7 @@ from app.history.layout import Archive, HistoryError, open_archive
 app = typer.Typer(add_completion=False)
 
 #: Queries of the package, a file each; the comment at its head says what it answers.
-QUERIES = Path(__file__).resolve().parents[1] / "history" / "queries"
+QUERIES = PROGRAM / "app" / "history" / "queries"
 
 ENGINES = ("duckdb", "spark")
 

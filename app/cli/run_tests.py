@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
+from app.base.program import PROGRAM, is_checkout
 from app.cli.options import TAKES_MORE, Given
+from football.errors import UserError
 
 app = typer.Typer(add_completion=False)
 
-_ROOT = Path(__file__).resolve().parents[2]
+
+class NoTestsError(UserError):
+    """The tests or the tools that run them are not here."""
 
 
 @app.command(context_settings=TAKES_MORE)
@@ -27,7 +31,11 @@ def run_tests(
         touchline test
         touchline test tests/football -k pitch
     """
+    if not is_checkout():
+        raise NoTestsError("the tests are in the repository only: clone it and run ./touchline test there")
+    if find_spec("pytest") is None:
+        raise NoTestsError("the test tools are not installed: run ./touchline test, which installs them")
     chosen = [] if slow or "-m" in context.args else ["-m", "not slow"]
     parallel = [] if slow or context.args else ["-n", "2", "--dist", "loadfile"]
     command = [sys.executable, "-m", "pytest", *chosen, *parallel, *context.args]
-    raise typer.Exit(subprocess.run(command, cwd=_ROOT, check=False).returncode)
+    raise typer.Exit(subprocess.run(command, cwd=PROGRAM, check=False).returncode)

@@ -11,7 +11,9 @@ from pathlib import Path
 
 if __name__ == "__main__":
     # spark-submit puts the folder of this file on the path, and not the one above it.
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    # An installed wheel is found without that.
+    if not (Path(__file__).resolve().parents[2] / "__init__.py").exists():
+        sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from app.cli.main import main
 
     main()

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from app.base.program import module_name
 from app.hub.feed import MatchFeed
 from football.errors import UserError
 
@@ -63,7 +64,7 @@ class SinkError(UserError):
 
 #: By the scheme of its addresses, ``module:class`` of each kind. A new kind is a class that meets :class:`SinkKind`,
 #: and a line here.
-SINKS = {"kafka": "app.kafka.sink:KafkaSink"}
+SINKS = {"kafka": module_name("app.kafka.sink:KafkaSink")}
 
 
 def sink_kind(address: str) -> SinkKind:

@@ -14,7 +14,11 @@ from pathlib import Path
 
 from app.base.java import Java, cache_folder
 from app.base.private import private_folder
+from app.base.program import PROGRAM
 from football.errors import UserError
+
+#: Folder in a bundle with a folder of jars for each version of Kafka.
+JARS_FOLDER = "jars"
 
 KAFKA = ("org.apache.kafka", "kafka_2.13", "4.1.0")
 #: Kafka logs through slf4j; without a binding it logs nothing.
@@ -79,11 +83,15 @@ class BrokerError(UserError):
 
 
 def broker_jars(java: Java, report: Callable[[str], None], cache: Path | None = None) -> Path:
-    """The folder of Kafka's jars, fetched on first use.
+    """The folder of Kafka's jars: that of a bundle, else one in the cache, fetched on first use.
 
     Raises:
         BrokerError: they cannot be fetched.
     """
+    bundled = PROGRAM / JARS_FOLDER / f"kafka-{KAFKA[2]}"
+    if bundled.is_dir():
+        check_jars(bundled)
+        return bundled
     base = private_folder(cache or cache_folder(os.environ))
     folder = base / f"kafka-{KAFKA[2]}"
     if folder.is_dir():

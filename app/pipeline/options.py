@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from app.settings.model import LiveSettings
 
 #: The pipeline of matches, as hosts and stages name it.
-PIPELINE = "app.pipeline.pipeline:MatchPipeline"
+PIPELINE = f"{__package__}.pipeline:MatchPipeline"
 
 
 def options_of(settings: LiveSettings) -> PipelineOptions:

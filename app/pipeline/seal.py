@@ -23,6 +23,7 @@ from pathlib import Path
 import msgspec
 
 from app.base.private import OTHERS
+from app.base.program import PROGRAM
 from football.errors import UserError
 
 KEY_VARIABLE = "TOUCHLINE_STATE_KEY"
@@ -94,12 +95,11 @@ def fingerprint(value: object) -> str:
 @lru_cache(maxsize=1)
 def code_fingerprint() -> str:
     """Short digest of the code that makes states, and of the versions of its libraries and of Python."""
-    root = Path(__file__).resolve().parents[2]
     digest = hashlib.sha256(f"{sys.version_info[:2]} {[_version(name) for name in _LIBRARIES]}".encode())
     for part in _CODE:
-        path = root / part
+        path = PROGRAM / part
         for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
-            digest.update(str(file.relative_to(root)).encode())
+            digest.update(str(file.relative_to(PROGRAM)).encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 

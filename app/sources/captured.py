@@ -29,7 +29,7 @@ class CapturedInput(RecordedInput):
     """A match in a capture. Commits report the played time to the producer of a growing capture."""
 
     def __init__(self, capture: Capture) -> None:
-        super().__init__("app.sources.captured:CaptureSource", capture, {"path": str(capture.path)})
+        super().__init__(f"{__name__}:CaptureSource", capture, {"path": str(capture.path)})
         self._capture = capture
 
     def committed(self, offset: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from app.base.program import PROGRAM
 from football.errors import CaptureError
 from football.match_sheet import MatchSheet
 from football.recording import Recording, Track
@@ -280,8 +281,7 @@ def _fingerprint(
 
 def _player() -> list[Path]:
     """Source files of the code that simulates, measures and sends a match."""
-    root = Path(__file__).resolve().parents[2]
-    return [file for folder in ("football", "simulator") for file in sorted((root / folder).rglob("*.py"))]
+    return [file for folder in ("football", "simulator") for file in sorted((PROGRAM / folder).rglob("*.py"))]
 
 
 def _files(source: str, sheet_path: Path | None) -> list[Path]:

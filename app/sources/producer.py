@@ -26,6 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from app.base.program import IMPORT_ROOT
 from football.errors import CaptureError, TrackingError
 from replay.capture import HEAD, SEGMENT_US, Capture, CaptureWriter
 
@@ -59,10 +60,9 @@ class Producer:
 
     def __enter__(self) -> Producer:
         self._out.mkdir(parents=True, exist_ok=True)
-        root = str(Path(__file__).resolve().parents[2])
-        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+        path = os.pathsep.join(filter(None, [str(IMPORT_ROOT), os.environ.get("PYTHONPATH")]))
         self._child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "app.sources.producer", json.dumps(self._request)],
+            [sys.executable, "-P", "-m", __name__, json.dumps(self._request)],
             cwd=self._out,
             env={**os.environ, "PYTHONPATH": path},
             stdin=subprocess.PIPE,

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 #: ``module:class`` of each kind. The first kind that recognises a name reads it; the last one accepts any name.
 SOURCES = [
-    "app.sources.topic:TopicSource",
-    "app.sources.captured:CaptureSource",
-    "app.sources.captured:ProducedSource",
-    "app.sources.captured:FileSource",
+    f"{__package__}.topic:TopicSource",
+    f"{__package__}.captured:CaptureSource",
+    f"{__package__}.captured:ProducedSource",
+    f"{__package__}.captured:FileSource",
 ]
 
 

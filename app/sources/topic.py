@@ -34,7 +34,7 @@ TOPIC = "topic.json"
 class TopicInput:
     """A :class:`app.sources.interface.MatchInput` from a topic."""
 
-    kind = "app.sources.topic:TopicSource"
+    kind = f"{__name__}:TopicSource"
     takes_officials, is_live = False, True
     recording: Recording | None = None
     rejected = ()

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from app.base.java import Java, cache_folder
 from app.base.private import is_private, private_files, private_folder, temporary_folder
+from app.base.program import IMPORT_ROOT
 from app.spark.class_archive import archive_option
 from football.errors import UserError
 
@@ -129,7 +130,7 @@ def start_session(
         "spark.hadoop.fs.permissions.umask-mode": "077",  # Hadoop sets the modes of folders itself
         **(_ALONE if is_here(master) and not _SUBMITTED.intersection(os.environ) else {}),
         **(_shut(temporary) if not master and not _SUBMITTED.intersection(os.environ) else {}),
-        "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+        "spark.executorEnv.PYTHONPATH": str(IMPORT_ROOT),
         **(extra or {}),
     }
     builder = SparkSession.builder.appName("touchline")

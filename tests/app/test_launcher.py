@@ -27,62 +27,126 @@ def launcher() -> ModuleType:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    (tmp_path / "setup.py").write_text("")
+    (tmp_path / "requirements").mkdir()
+    for name in ("setup", "runtime", "test"):
+        (tmp_path / "requirements" / f"{name}.txt").write_text(f"{name}==1\n")
     return tmp_path
 
 
 @pytest.fixture
-def pip(launcher, monkeypatch) -> list[list[str]]:
+def commands(launcher, monkeypatch) -> list[list[str]]:
     """Commands that would have been run; each succeeds, and making an environment makes its folder."""
-    commands: list[list[str]] = []
+    found: list[list[str]] = []
 
-    def run(command: list[str]) -> bool:
-        commands.append(command)
+    def run(command: list[str], environment: object = None, quiet: bool = False) -> bool:
+        found.append(command)
         if "venv" in command:
-            Path(command[-1]).mkdir(exist_ok=True)
+            (Path(command[-1]) / "bin").mkdir(parents=True, exist_ok=True)
+            (Path(command[-1]) / "bin" / "python").touch()
         return True
 
     monkeypatch.setattr(launcher, "run", run)
-    return commands
+    monkeypatch.setattr(launcher, "works", Path.is_file)
+    monkeypatch.setattr(launcher, "index_variables", lambda python: {})
+    return found
 
 
-def test_first_use_makes_an_environment_installs_and_stamps(launcher, root, pip):
-    assert not launcher.is_current(root)
-    launcher.install(root)
-    assert [("venv" in c, "install" in c) for c in pip] == [(True, False), (False, True)]
-    assert pip[1][-2:] == ["-e", f"{root}[test]"]
-    assert launcher.is_current(root)
+def test_first_use_makes_an_environment_installs_what_is_locked_and_stamps(launcher, root, commands):
+    assert not launcher.is_current(root, "runtime")
+    launcher.install(root, "runtime")
+    assert ["venv" in c for c in commands] == [True, False, False, False]
+    for number, name in ((1, "setup"), (2, "runtime")):
+        assert "--require-hashes" in commands[number]
+        assert commands[number][-2:] == ["-r", str(root / "requirements" / f"{name}.txt")]
+    assert commands[3][-3:] == ["--no-deps", "-e", str(root)]
+    assert launcher.is_current(root, "runtime")
+    assert not launcher.is_current(root, "test"), "test tools are installed where tests run"
 
 
-def test_changed_dependencies_ask_for_another_installation(launcher, root, pip):
-    launcher.install(root)
-    (root / "pyproject.toml").write_text("[project]\nname = 'y'\n")
-    assert not launcher.is_current(root)
+def test_the_cache_is_asked_before_the_network(launcher, root, commands, monkeypatch):
+    launcher.install(root, "runtime")
+    assert "--offline" in commands[2]
+    succeeds = launcher.run
+    monkeypatch.setattr(
+        launcher, "run",
+        lambda command, *a, quiet=False: succeeds(command) and not (quiet and "--offline" in command),
+    )  # fmt: skip
+    commands.clear()
+    launcher.install(root, "test")
+    assert ["--offline" in c for c in commands if c[-1].endswith("test.txt")] == [True, False]
+    assert launcher.is_current(root, "test")
 
 
-def test_a_moved_folder_asks_for_another_installation(launcher, root, pip, tmp_path_factory):
-    launcher.install(root)
+@pytest.mark.parametrize(
+    ("changed", "outdated"),
+    [
+        ("requirements/runtime.txt", {"runtime"}), ("requirements/test.txt", {"test"}),
+        ("requirements/setup.txt", {"runtime", "test"}), ("pyproject.toml", {"runtime", "test"}),
+    ],
+)  # fmt: skip
+def test_changed_requirements_ask_for_another_installation(launcher, root, commands, changed, outdated):
+    for name in ("runtime", "test"):
+        launcher.install(root, name)
+    (root / changed).write_text("other")
+    assert {name for name in ("runtime", "test") if not launcher.is_current(root, name)} == outdated
+
+
+def test_a_moved_folder_asks_for_another_installation(launcher, root, commands, tmp_path_factory):
+    launcher.install(root, "runtime")
     moved = tmp_path_factory.mktemp("elsewhere") / "copy"
     root.rename(moved)
-    assert not launcher.is_current(moved)
+    assert not launcher.is_current(moved, "runtime")
 
 
-def test_a_failed_installation_leaves_no_stamp_and_says_what_to_do(launcher, root, pip, monkeypatch, capsys):
-    launcher.install(root)
-    monkeypatch.setattr(launcher, "run", lambda command: "venv" in command)
+def test_a_failed_installation_leaves_no_stamp_and_says_what_to_do(launcher, root, commands, monkeypatch, capsys):
+    launcher.install(root, "runtime")
+    monkeypatch.setattr(launcher, "run", lambda command, *a, **k: "venv" in command)
     with pytest.raises(SystemExit) as ended:
-        launcher.install(root)
+        launcher.install(root, "runtime")
     assert ended.value.code == 2
     assert "check the network connection" in capsys.readouterr().err
-    assert not launcher.is_current(root)
+    assert not launcher.is_current(root, "runtime")
 
 
-def test_a_dead_interpreter_is_replaced(launcher, root, pip):
+def test_a_dead_interpreter_is_replaced(launcher, root, commands):
     dead = root / ".venv" / "bin" / "python"
     dead.parent.mkdir(parents=True)
     dead.symlink_to(root / "gone")
-    launcher.install(root)
-    assert "venv" in pip[0]
+    launcher.install(root, "runtime")
+    assert "venv" in commands[0]
     assert not dead.is_symlink()
+
+
+def test_a_bundle_installs_from_its_own_wheels_only(launcher, root, commands):
+    (root / "wheels").mkdir()
+    launcher.install(root, "runtime")
+    place = ["--no-index", "--find-links", str(root / "wheels")]
+    for command in commands[1:3]:
+        at = command.index("--no-index")
+        assert command[at : at + 3] == place
+
+
+def test_a_bundle_for_another_python_takes_that_one_or_says_so(launcher, root, commands, monkeypatch, capsys):
+    (root / "bundle.json").write_text('{"python": "3.99"}')
+    monkeypatch.setattr(launcher.shutil, "which", lambda name: f"/opt/{name}")
+    launcher.install(root, "runtime")
+    assert commands[0][0] == "/opt/python3.99"
+    monkeypatch.setattr(launcher.shutil, "which", lambda name: None)
+    launcher.shutil.rmtree(root / ".venv")
+    with pytest.raises(SystemExit):
+        launcher.install(root, "runtime")
+    assert "this bundle is for Python 3.99" in capsys.readouterr().err
+
+
+def test_uv_looks_for_packages_where_pip_does(launcher, monkeypatch):
+    listed = "global.index-url='https://example.org/simple'\n:env:.find-links='/a /b'\nglobal.timeout='3'\n"
+    monkeypatch.setattr(
+        launcher.subprocess, "run", lambda *a, **k: subprocess.CompletedProcess(a, 0, stdout=listed)
+    )  # fmt: skip
+    assert launcher.index_variables("python") == {
+        "UV_SYSTEM_CERTS": "true", "UV_DEFAULT_INDEX": "https://example.org/simple", "UV_FIND_LINKS": "/a,/b",
+    }  # fmt: skip
 
 
 def _hold(script: str, root: Path, events) -> None:
@@ -121,7 +185,7 @@ def test_it_works_from_any_directory_and_by_a_link(root, tmp_path_factory):
     assert spec is not None
     module = module_from_spec(spec)
     loader.exec_module(module)
-    (root / ".venv" / "touchline.stamp").write_text(module.fingerprint(root))
+    (root / ".venv" / "touchline.stamp").write_text(module.fingerprint(root, "runtime"))
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     link = elsewhere / "link"
     link.symlink_to(copy)

@@ -1,0 +1,188 @@
+"""``touchline dependencies lock | try``: refreshes the lock files, and tries the newest versions before that."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Sequence
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any
+
+import typer
+
+from app.base.errors import one_line
+from app.base.program import PROGRAM, is_checkout
+from app.cli.output import print_json
+from football.errors import UserError
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+#: What each lock file is made from, beside the earlier ones, whose versions it repeats.
+LOCKS = {"runtime": ("pyproject.toml",), "setup": ("--group", "setup"), "test": ("--group", "test")}
+
+#: Tests that show within a minute or two what a library has changed, one of each part that uses a library.
+QUICK_TESTS = (
+    "tests/test_house.py", "tests/football", "tests/replay", "tests/app/settings", "tests/app/cli/test_main.py",
+    "tests/app/pipeline", "tests/app/hub", "tests/dashboard", "tests/detectors/test_transcripts.py",
+    "tests/app/spark/test_seat.py",
+)  # fmt: skip
+
+_FOLDER = PROGRAM / "requirements"
+
+
+class DependenciesError(UserError):
+    """The lock files cannot be made, or there are none; the message has the reason."""
+
+
+@app.callback()
+def dependencies() -> None:
+    """Refreshes the locked versions of libraries, or tries newer ones; in a checkout only.
+
+    Examples:
+        touchline dependencies try
+        touchline dependencies lock --upgrade
+    """
+    if not is_checkout():
+        raise DependenciesError("an installed wheel has no lock files: clone the repository")
+
+
+@app.command()
+def lock(
+    upgrade: Annotated[bool, typer.Option("--upgrade", help="Take the newest versions that are allowed.")] = False,
+) -> None:
+    """Makes requirements/*.txt anew from pyproject.toml; without --upgrade the locked versions stay where they can.
+
+    Examples:
+        touchline dependencies lock
+        touchline dependencies lock --upgrade
+    """
+    before = locked_versions(_FOLDER)
+    make_locks(_FOLDER, upgrade=upgrade)
+    changes = differences(before, locked_versions(_FOLDER))
+    print("\n".join(changes) or "the lock files were current")
+
+
+@app.command("try")
+def try_newest(
+    tests: Annotated[
+        list[str] | None, typer.Argument(help="Tests to run; default: a selection that takes some minutes.")
+    ] = None,
+    keep: Annotated[Path | None, typer.Option(help="Folder for the environment, which then stays.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Runs tests with the newest allowed versions in an environment of its own; exit code 1 if something breaks.
+
+    Says which versions differ from the locked ones, and which tests fail that pass with the locked ones. Changes
+    neither the lock files nor the environment of Touchline.
+
+    Examples:
+        touchline dependencies try
+        touchline dependencies try tests/football --json
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = keep or Path(temporary)
+        shutil.copytree(_FOLDER, folder / "requirements", dirs_exist_ok=True)
+        make_locks(folder / "requirements", upgrade=True)
+        changes = differences(locked_versions(_FOLDER), locked_versions(folder / "requirements"))
+        python = _environment(folder)
+        chosen = tests or list(QUICK_TESTS)
+        failed = failing_tests(python, chosen)
+        broken = sorted(set(failed) - set(failing_tests(Path(sys.executable), failed))) if failed else []
+    if as_json:
+        print_json({"changes": changes, "broken": broken})
+    else:
+        print("\n".join(["newer than the lock files:", *changes] if changes else ["the lock files have the newest"]))
+        print("\n".join(["broken by that:", *broken] if broken else ["nothing is broken by that"]))
+    if broken:
+        raise typer.Exit(1)
+
+
+def make_locks(folder: Path, *, upgrade: bool) -> None:
+    """Writes the lock files of the project to a folder; what is there already is preferred, unless ``upgrade``.
+
+    Raises:
+        DependenciesError: no versions fit together, or no index answers.
+    """
+    options = ["--universal", "--generate-hashes", "--python-version", "3.11", "--no-header", "--quiet"]
+    for name, origin in LOCKS.items():
+        runtime = [] if name == "runtime" else ["--constraint", str(folder / "runtime.txt")]
+        out = ["--output-file", str(folder / f"{name}.txt"), *(["--upgrade"] if upgrade else [])]
+        _uv("compile", *origin, *options, *runtime, *out)
+    for name in LOCKS:
+        file = folder / f"{name}.txt"
+        text = file.read_text(encoding="utf-8").replace(str(folder), "requirements")
+        file.write_text(text, encoding="utf-8")
+
+
+def locked_versions(folder: Path) -> dict[str, str]:
+    """By package, the locked version; several where it depends on the platform or on Python."""
+    found: dict[str, str] = {}
+    for name in LOCKS:
+        for line in (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+            package, separator, rest = line.partition("==")
+            if separator and not line.startswith((" ", "#")):
+                number = rest.split()[0]
+                before = found.get(package, number).split(" or ")
+                found[package] = " or ".join(sorted({*before, number}))
+    return found
+
+
+def differences(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    """A line for each package whose version differs.
+
+    >>> differences({"a": "1", "b": "1"}, {"a": "2", "c": "3"})
+    ['a 1 -> 2', 'b 1 -> none', 'c none -> 3']
+    """
+    packages = sorted(before.keys() | after.keys())
+    pairs = [(package, before.get(package, "none"), after.get(package, "none")) for package in packages]
+    return [f"{package} {old} -> {new}" for package, old, new in pairs if old != new]
+
+
+def failing_tests(python: Path, tests: Sequence[str]) -> list[str]:
+    """Names of the tests, among those chosen, that fail under an interpreter.
+
+    Raises:
+        DependenciesError: pytest does not get as far as tests.
+    """
+    command = [str(python), "-m", "pytest", "-q", "--no-header", "-m", "not slow", "-rfE", *tests]
+    done = subprocess.run(command, cwd=PROGRAM, capture_output=True, text=True, check=False)
+    lines = [line.partition(" - ")[0].split(" ", 1) for line in done.stdout.splitlines()]
+    failed = sorted({line[1] for line in lines if line[0] in ("FAILED", "ERROR") and len(line) == 2})
+    if done.returncode not in (0, 1) and not failed:
+        raise DependenciesError(f"pytest ends with {done.returncode}: {one_line(done.stdout + done.stderr)[-500:]}")
+    return failed
+
+
+def _environment(folder: Path) -> Path:
+    """An environment with what the lock files of a folder name, and the project; returns its interpreter."""
+    venv.create(folder / "venv", with_pip=False)
+    python = folder / "venv" / "bin" / "python"
+    for name in LOCKS:
+        _uv("install", "--python", str(python), "--no-build-isolation", "--require-hashes", "-r",
+            str(folder / "requirements" / f"{name}.txt"))  # fmt: skip
+    _uv("install", "--python", str(python), "--no-build-isolation", "--no-deps", "-e", str(PROGRAM))
+    return python
+
+
+def _uv(*arguments: str) -> None:
+    program = Path(sys.executable).with_name("uv")
+    if not program.exists():
+        raise DependenciesError("uv is not installed: run ./touchline dependencies")
+    environment = {**_launcher().index_variables(sys.executable), **os.environ}
+    done = subprocess.run([program, "pip", *arguments], cwd=PROGRAM, env=environment, stdout=sys.stderr, check=False)
+    if done.returncode != 0:
+        raise DependenciesError(f"uv pip {arguments[0]} failed (reason above)")
+
+
+def _launcher() -> Any:
+    """The script `./touchline` as a module: it knows where pip looks for packages."""
+    loader = SourceFileLoader("touchline_launcher", str(PROGRAM / "touchline"))
+    module = ModuleType(loader.name)
+    loader.exec_module(module)
+    return module
