@@ -28,11 +28,16 @@ GOAL_S = {False: 10.0, True: 30.0}
 _MODULE = "app.cli.main"
 
 
-def measure(cold: bool, module: str) -> dict[str, float]:
-    """One run: seconds until the page answers, and until it has positions."""
+def free_port() -> int:
+    """A port that no program has now."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+        return int(taken.getsockname()[1])
+
+
+def measure(cold: bool, module: str) -> dict[str, float]:
+    """One run: seconds until the page answers, and until it has positions."""
+    port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, **({"NUMBA_CACHE_DIR": f"{folder}/kernels"} if cold else {})}
         command = [sys.executable, "-m", module, "live", "--store", f"{folder}/match", "--port", str(port)]
@@ -46,7 +51,7 @@ def measure(cold: bool, module: str) -> dict[str, float]:
             while "first_frame_s" not in found:
                 if run.poll() is not None:
                     raise SystemExit(Path(folder, "output").read_text())
-                state = _state(port)
+                state = page_state(port)
                 if state is not None:
                     found.setdefault("page_s", round(time.monotonic() - began_s, 2))
                     if state.get("players"):
@@ -58,7 +63,7 @@ def measure(cold: bool, module: str) -> dict[str, float]:
     return found
 
 
-def _state(port: int) -> dict[str, Any] | None:
+def page_state(port: int) -> dict[str, Any] | None:
     """What the page would show now; None while nothing answers."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
     try:
