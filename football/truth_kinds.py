@@ -156,7 +156,7 @@ KINDS: Mapping[str, Kind] = {
     "card": _kind("9.10", _P, "yellow, second yellow, red; shown while play is dead"),
     "whistle": _kind("9.10", _P, "the referee stops play; variant why"),
     "flag": _kind("9.10", _P, "an assistant's signal"),
-    "gk.hold_warn": _kind("9.11", _O, "a goalkeeper has held the ball for 5 s"),
+    "gk.hold_warn": _kind("9.11", _O, "a goalkeeper has held the ball for 3 s: the referee begins to count"),
     "gk.hold_offence": _kind("9.11", _O, "a goalkeeper has held the ball for 8 s"),
     "sub.in": _kind("9.12", _P, "a substitute crosses the line onto the pitch"),
     "sub.out": _kind("9.12", _P, "a substituted player crosses the line off the pitch"),

@@ -41,6 +41,7 @@ class ClockParameters(msgspec.Struct, frozen=True):
         half_minutes: length of a half.
         extra_minutes: length of a half of extra time.
         over_us: after that length, a period ends when the ball has been dead for this long.
+        goal_over_us: the same after a goal, since a celebration and a review take their time.
         pause_us: least time of dead play before a period that keeps the ends.
         every_us: time between two samples of the sides.
         doubt: confidence of an end that nothing has confirmed.
@@ -49,6 +50,7 @@ class ClockParameters(msgspec.Struct, frozen=True):
     half_minutes: Annotated[int, reason("Law 7.")] = 45
     extra_minutes: Annotated[int, reason("Law 7.")] = 15
     over_us: Annotated[int, reason("Ours.")] = 60_000_000
+    goal_over_us: Annotated[int, reason("Ours: most reviews of goals are over by then.")] = 180_000_000
     pause_us: Annotated[int, reason("Ours.")] = 120_000_000
     every_us: Annotated[int, reason("Ours.")] = 1_000_000
     doubt: Annotated[float, reason("Ours.")] = 0.6
@@ -86,7 +88,8 @@ class MatchClock:
     """9.8: ``period.start`` and ``period.end`` x {1 .. 5}, and ``clock.minute`` at each full minute.
 
     ``detail`` of ``period.start``: ``since_us`` (event time of the kick-off), ``left`` (team in the left half). Of
-    ``period.end``: ``since_us`` (when the ball became dead). Of ``clock.minute``: ``minute`` of the match, ``period``.
+    ``period.end``: ``since_us`` (when the ball became dead). Of ``clock.minute``: ``minute`` of the match, ``period``,
+    ``shown`` (what a scoreboard shows: ``45+1`` in added time). In added time ``minute`` stays the period's last one.
     Only officials begin period 5, the shoot-out.
     """
 
@@ -164,13 +167,13 @@ class MatchClock:
         if state.ended:
             return state, NOTHING
         ran_us = event.ts_us - state.begun_us
-        if not state.goal and state.period < len(PERIODS) and self._is_over(state, ran_us, event.ts_us):
+        if state.period < len(PERIODS) and self._is_over(state, ran_us, event.ts_us):
             end = _end(state, event.ts_us, f"clock:{state.dead_us}/{state.added_us}", state.dead_us, p.doubt)
             return msgspec.structs.replace(state, ended=end), (end,)
         minute = ran_us // 60_000_000
         if minute <= state.minute:
             return state, NOTHING
-        detail: dict[str, Scalar] = {"minute": FIRST_MINUTES[state.period - 1] + minute, "period": state.period}
+        detail: dict[str, Scalar] = {**shown_minute(state.period, minute, self.parameters), "period": state.period}
         anchor = f"clock:{state.period}/{minute}"
         tick = make_event("clock.minute", event.ts_us, anchor, EventPayload(detail=detail))
         return msgspec.structs.replace(state, minute=minute), (tick,)
@@ -183,8 +186,10 @@ class MatchClock:
         note(
             "minutes that it has run", ran_us / 60e6, "at least", length_us / 60e6, f"match_clock.{name}", "period.end"
         )
-        dead_us, over_us, about = now_us - state.dead_us, self.parameters.over_us, "period.end"
-        return at_least("time that the ball is dead", dead_us, over_us, "match_clock.over_us", about)
+        p, what, dead_us, about = self.parameters, "time that the ball is dead", now_us - state.dead_us, "period.end"
+        if state.goal:
+            return at_least(what, dead_us, p.goal_over_us, "match_clock.goal_over_us", about)
+        return at_least(what, dead_us, p.over_us, "match_clock.over_us", about)
 
     def _length_us(self, state: ClockState) -> tuple[int, str]:
         """Least length of the period, and the name of its parameter."""
@@ -243,6 +248,20 @@ class MatchClock:
         payload = EventPayload(str(period), detail=detail)
         out.append(make_event("period.start", event.ts_us, event.source, payload, causes=(event.id,)))
         return ClockState(period, at_us, state.left_now, state.left_now, -1, due_us=state.due_us), out
+
+
+def shown_minute(period: int, ran: int, p: ClockParameters) -> dict[str, Scalar]:
+    """The minute of the match and what a scoreboard shows, ``ran`` full minutes after the begin of a period.
+
+    >>> shown_minute(1, 46, ClockParameters())
+    {'minute': 45, 'shown': '45+1'}
+    >>> shown_minute(2, 1, ClockParameters())
+    {'minute': 46, 'shown': '46'}
+    """
+    first = FIRST_MINUTES[period - 1]
+    length = p.half_minutes if period <= 2 else p.extra_minutes
+    minute, added = first + min(ran, length), max(0, ran - length)
+    return {"minute": minute, "shown": f"{minute}+{added}" if added else str(minute)}
 
 
 def _end(state: ClockState, ts_us: int, anchor: str, since_us: int, confidence: float) -> Event:

@@ -1,13 +1,26 @@
-"""9.9, 9.11: offside offences, and goalkeepers who hold the ball too long (IFAB Laws 11 and 12).
+"""9.9, 9.11: offside offences, and goalkeepers who hold the ball too long (IFAB Laws 11 and 12, season 2025/26).
 
-An offside position (7.15) is judged when the ball is played. It becomes an offence if that player is the next to play
-the ball (``play``), or the next after it has rebounded from the woodwork or from a save (``advantage``), or, with
-doubt, if play is stopped so soon after the kick that nobody else had the ball (``interfere``). There is no offside from
-a throw-in, a goal kick or a corner kick.
+Theory of operation
+-------------------
+An offside position (7.15) is judged when a team-mate plays the ball. It becomes an offence (Law 11.2) by involvement:
+
+| variant | involvement |
+|---|---|
+| ``play`` | the player is the next to play the ball |
+| ``advantage`` | he is the next to play it after a rebound from the woodwork, a save, or an opponent's deflection |
+| ``interfere`` | play stops soon after the kick, and the opponents take a free kick where he was |
+
+An opponent who plays the ball deliberately ends the watch. A deflection (5.7), a save or a block is no deliberate play;
+nor is a contact so soon after the kick that the opponent could not co-ordinate his movement (IFAB's guidance on
+deliberate play). There is no offside from a throw-in, a goal kick or a corner kick (Law 11.3).
+
+The offence stands if the next restart is a free kick of the opponents. If play runs on instead, or another restart
+follows, the referee saw none, and the offence is withdrawn.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import msgspec
@@ -19,14 +32,15 @@ from detectors.laws.restarts import restart_kind
 from detectors.play.restart_kicks import RestartKickParameters
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, number, payload_of, time_us
+from football.payloads import EventPayload, Scalar, location_m, number, payload_of, time_us
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 #: Restarts without offside (Law 11.3).
 _FREE = ("throw_in", "goal_kick", "corner")
-_REBOUNDS = ("ball.woodwork", "gk.parry", "gk.punch", "gk.drop")
+#: Contacts of opponents that are no deliberate play, and the woodwork.
+_REBOUNDS = ("ball.woodwork", "gk.parry", "gk.punch", "gk.drop", "deflection")
 
 
 class OffenceParameters(msgspec.Struct, frozen=True):
@@ -36,29 +50,39 @@ class OffenceParameters(msgspec.Struct, frozen=True):
         within_us: a player is involved at most this long after the kick.
         stop_us: a stop at most this long after the kick may be for offside.
         same_us: a kick this near in time to a restart is that restart.
-        doubt: confidence of an offence concluded from a stop alone.
+        deliberate_us: an opponent's contact sooner after the kick is no deliberate play.
+        spot_m: the free kick for interfering is taken at most this far from where the player was at the kick.
+        run_on_us: play that goes on for this long after an offence was not stopped for it.
+        doubt: confidence of an offence concluded from stop and free kick alone.
     """
 
     within_us: Annotated[int, reason("StreamTeam's longest pass.")] = 7_000_000
     stop_us: Annotated[int, reason("Ours: a flag is up within some seconds.")] = 4_000_000
     same_us: Annotated[int, reason("As restart.back_us.")] = 1_500_000
-    doubt: Annotated[float, reason("Ours.")] = 0.4
+    deliberate_us: Annotated[int, reason("As strike.block_us (6.7): a block.")] = 350_000
+    spot_m: Annotated[float, reason("Ours: two seconds of a sprint, and the freedom that referees grant.")] = 20.0
+    run_on_us: Annotated[int, reason("Ours: an assistant may wait with the flag until an attack is over.")] = 10_000_000
+    doubt: Annotated[float, reason("Ours.")] = 0.6
 
 
 class OffsideWatch(msgspec.Struct, frozen=True, gc=False):
-    """Players in offside positions at the newest kick.
+    """Players in offside positions at the newest kick, and the newest offence.
 
     Attributes:
         kick_us: time of the kick; -1 without such players.
         positions: their events of 7.15.
         free_us: time of the newest restart without offside.
         rebound: True if the ball has rebounded since the kick.
+        stopped: the stop after the kick, until the restart shows what it was for.
+        offence: the published offence, until the restart or play that runs on decides.
     """
 
     kick_us: int = -1
     positions: tuple[Event, ...] = ()
     free_us: int = -(2**62)
     rebound: bool = False
+    stopped: Event | None = None
+    offence: Event | None = None
 
 
 class OffsideOffence:
@@ -81,10 +105,12 @@ class OffsideOffence:
             name="offside_offence",
             number="9.9",
             level=9,
-            inputs=("play.dead", "play.live", "possession.gain", "offside.position", *_REBOUNDS),
+            inputs=("clock.tick", "play.dead", "play.live", "possession.gain", "offside.position", *_REBOUNDS),
             outputs=("offside.offence",),
             parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self.kick)},
-            source="IFAB Law 11",
+            source="IFAB Law 11 (2025/26)",
+            annuls=("offside.offence",),
+            amends=("offside.offence",),
             team_variants={"offside.offence": ("play", "interfere", "advantage")},
         )
 
@@ -93,28 +119,26 @@ class OffsideOffence:
         return OffsideWatch()
 
     def step(self, state: OffsideWatch, event: Event) -> Step[OffsideWatch]:
-        """Remember positions, and judge the next involvement."""
-        payload, p = payload_of(event), self.parameters
+        """Remember positions, judge the next involvement, and see whether play stops for it."""
+        if event.kind == "clock.tick":
+            pending = state.offence if state.stopped is None else None
+            return self._run_on(state, pending, event) if pending is not None else (state, NOTHING)
+        payload = payload_of(event)
         if event.kind == "offside.position":
             return self._position(state, event, payload), NOTHING
         if event.kind == "play.live":
-            kick_us = time_us(payload, "kick_us")
-            free = restart_kind(self.pitch, payload, self.kick) in _FREE
-            # Positions may have been judged at this very kick, before it was known to be a restart.
-            mine = free and abs(state.kick_us - kick_us) <= p.same_us
-            free_us = kick_us if free else state.free_us
-            return (OffsideWatch(free_us=free_us) if mine else msgspec.structs.replace(state, free_us=free_us)), NOTHING
-        if state.kick_us < 0:
-            return state, NOTHING
-        over = OffsideWatch(free_us=state.free_us)
-        what, since_us, path = "time since the kick", event.ts_us - state.kick_us, "offside_offence.within_us"
-        if not at_most(what, since_us, p.within_us, path):
-            return over, NOTHING
+            return self._live(state, event, payload)
         if event.kind == "play.dead":
-            soon = payload.variant == "stop" and at_most(what, since_us, p.stop_us, "offside_offence.stop_us")
-            return over, (self._offence("interfere", state.positions[0], event, p.doubt),) if soon else NOTHING
+            return self._dead(state, event, payload), NOTHING
+        if state.kick_us < 0 or event.ts_us <= state.kick_us:
+            return state, NOTHING
+        over = OffsideWatch(free_us=state.free_us, offence=state.offence)
+        what, since_us, path = "time since the kick", event.ts_us - state.kick_us, "offside_offence.within_us"
+        if not at_most(what, since_us, self.parameters.within_us, path):
+            return over, NOTHING
         if event.kind in _REBOUNDS:
-            return msgspec.structs.replace(state, rebound=True), NOTHING
+            mine = payload.team == payload_of(state.positions[0]).team
+            return (state if mine else msgspec.structs.replace(state, rebound=True)), NOTHING
         return self._gain(state, over, event, payload)
 
     def _position(self, state: OffsideWatch, event: Event, payload: EventPayload) -> OffsideWatch:
@@ -122,20 +146,59 @@ class OffsideOffence:
         if abs(kick_us - state.free_us) <= self.parameters.same_us:
             return state
         others = state.positions if kick_us == state.kick_us else ()
-        return OffsideWatch(kick_us, (*others, event), state.free_us)
+        return OffsideWatch(kick_us, (*others, event), state.free_us, offence=state.offence)
+
+    def _dead(self, state: OffsideWatch, event: Event, payload: EventPayload) -> OffsideWatch:
+        """Remember a stop that may be for offside, until the restart shows it."""
+        if state.offence is not None:
+            return msgspec.structs.replace(state, stopped=event)
+        what, since_us = "time since the kick", event.ts_us - state.kick_us
+        soon = state.kick_us >= 0 and payload.variant == "stop"
+        if soon and at_most(what, since_us, self.parameters.stop_us, "offside_offence.stop_us"):
+            return msgspec.structs.replace(state, stopped=event)
+        return OffsideWatch(free_us=state.free_us)
+
+    def _live(self, state: OffsideWatch, event: Event, payload: EventPayload) -> Step[OffsideWatch]:
+        """Let the restart decide about an offence or a stop before it."""
+        kick_us, kind = time_us(payload, "kick_us"), restart_kind(self.pitch, payload, self.kick)
+        free = kind in _FREE
+        # Positions may have been judged at this very kick, before it was known to be a restart.
+        mine = abs(state.kick_us - kick_us) <= self.parameters.same_us
+        after = OffsideWatch(free_us=kick_us if free else state.free_us)
+        if mine and not free:
+            after = OffsideWatch(state.kick_us, state.positions, after.free_us)
+        if state.offence is not None and state.stopped is not None:
+            confirmed = kind == "" or (kind == "free_kick" and payload.team == _opponents(state.offence))
+            return after, NOTHING if confirmed else (_withdrawn(state.offence, event),)
+        if state.stopped is None or mine or kind != "free_kick" or payload.team != _opponents(state.positions[0]):
+            return after, NOTHING
+        nearest = min(state.positions, key=lambda position: _apart_m(position, payload))
+        what, apart_m, spot_m = "the free kick from him", _apart_m(nearest, payload), self.parameters.spot_m
+        if not at_most(what, apart_m, spot_m, "offside_offence.spot_m"):
+            return after, NOTHING
+        return after, (self._offence("interfere", nearest, event, self.parameters.doubt),)
+
+    def _run_on(self, state: OffsideWatch, offence: Event, event: Event) -> Step[OffsideWatch]:
+        """Withdraw an offence that the referee has not stopped play for."""
+        what, since_us, limit_us = "time of play since", event.ts_us - offence.ts_us, self.parameters.run_on_us
+        if not at_least(what, since_us, limit_us, "offside_offence.run_on_us"):
+            return state, NOTHING
+        return msgspec.structs.replace(state, offence=None), (_withdrawn(offence, event),)
 
     def _gain(self, state: OffsideWatch, over: OffsideWatch, event: Event, payload: EventPayload) -> Step[OffsideWatch]:
-        """Judge the first player to have the ball after the kick."""
-        if event.ts_us <= state.kick_us:
-            return state, NOTHING
+        """Judge the next player to have the ball after the kick."""
         position = next((e for e in state.positions if _player(e) == payload.player), None)
         if position is not None:
             variant = "advantage" if state.rebound else "play"
             confidence = 0.5 if payload_of(position).detail["close"] else 0.9
-            return over, (self._offence(variant, position, event, confidence),)
-        # A save has not ended the attack: the ball may rebound to a player who was offside.
-        saved = state.rebound and payload.team == opponents_of(payload_of(state.positions[0]).team)
-        return (state if saved else over), NOTHING
+            offence = self._offence(variant, position, event, confidence)
+            return msgspec.structs.replace(over, offence=offence), (offence,)
+        if payload.team != _opponents(state.positions[0]):
+            return over, NOTHING
+        # A save, a deflection or a block has not ended the attack: the ball may come to a player who was offside.
+        what, after_us, least_us = "time from the kick", event.ts_us - state.kick_us, self.parameters.deliberate_us
+        blocked = not at_least(what, after_us, least_us, "offside_offence.deliberate_us")
+        return (msgspec.structs.replace(state, rebound=True) if blocked or state.rebound else over), NOTHING
 
     def _offence(self, variant: str, position: Event, event: Event, confidence: float) -> Event:
         offside, at = payload_of(position), payload_of(event)
@@ -150,16 +213,36 @@ def _player(event: Event) -> str:
     return payload_of(event).player
 
 
+def _opponents(event: Event) -> Team:
+    """The opponents of the team of an event."""
+    return opponents_of(payload_of(event).team)
+
+
+def _apart_m(position: Event, restart: EventPayload) -> float:
+    """Distance of a restart from a player's position."""
+    (x_m, y_m), (at_x_m, at_y_m) = location_m(payload_of(position)), location_m(restart)
+    return math.hypot(x_m - at_x_m, y_m - at_y_m)
+
+
+def _withdrawn(offence: Event, event: Event) -> Event:
+    """The withdrawal of an offence by what followed."""
+    return msgspec.structs.replace(offence, ts_us=event.ts_us, seq=1, annuls=offence.id, dated_us=offence.ts_us)
+
+
 class HoldParameters(msgspec.Struct, frozen=True):
     """Limits of holding the ball.
 
     Attributes:
         warn_us: a goalkeeper who holds the ball for this long is warned.
         offence_us: one who holds it for this long commits an offence.
+        feet_us: a ball that stays on the ground for this long is at his feet, not held.
     """
 
-    warn_us: Annotated[int, reason("The referee counts down the last seconds.")] = 5_000_000
+    warn_us: Annotated[int, reason("Law 12 since 2025/26: the referee counts down the last five of eight seconds.")] = (
+        3_000_000
+    )
     offence_us: Annotated[int, reason("Law 12 since 2025/26: a corner kick for the opponents.")] = 8_000_000
+    feet_us: Annotated[int, reason("Ours: longer than a bounce, which is still control.")] = 1_000_000
 
 
 class HoldState(msgspec.Struct, frozen=True, gc=False):
@@ -172,6 +255,7 @@ class HoldState(msgspec.Struct, frozen=True, gc=False):
         anchor: name of the catch.
         reported: number of events published of it.
         dead: True if play is dead.
+        ground_us: the ball has been on the ground since then; -1 if it is not, or was there at the catch.
     """
 
     player: str = ""
@@ -180,13 +264,14 @@ class HoldState(msgspec.Struct, frozen=True, gc=False):
     anchor: str = ""
     reported: int = 0
     dead: bool = False
+    ground_us: int = -1
 
 
 class KeeperHolding:
-    """9.11: ``gk.hold_warn`` and ``gk.hold_offence``: a goalkeeper has held the ball for 5 s, and for 8 s.
+    """9.11: ``gk.hold_warn`` and ``gk.hold_offence``: a goalkeeper has held the ball for 3 s, and for 8 s.
 
-    He holds it from the catch (5.5) until he releases it, another player hits it, it drops, or play is dead.
-    ``detail``: ``since_us`` (event time of the catch).
+    He holds it from the catch (5.5) until he releases it, another player hits it, it drops or stays on the ground, or
+    play is dead. ``detail``: ``since_us`` (event time of the catch).
     """
 
     KINDS = ("gk.hold_warn", "gk.hold_offence")
@@ -197,7 +282,17 @@ class KeeperHolding:
             name="keeper_holding",
             number="9.11",
             level=9,
-            inputs=("clock.tick", "hit", "kick.released", "pz.leave", "gk.catch", "gk.drop", "play.dead", "play.live"),
+            inputs=(
+                "clock.tick",
+                "ball.height",
+                "hit",
+                "kick.released",
+                "pz.leave",
+                "gk.catch",
+                "gk.drop",
+                "play.dead",
+                "play.live",
+            ),
             outputs=self.KINDS,
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Law 12 (2025/26)",
@@ -221,6 +316,8 @@ class KeeperHolding:
             return HoldState(payload.player, payload.team, event.ts_us, event.source), NOTHING
         if not state.player or event.ts_us <= state.since_us:
             return state, NOTHING
+        if event.kind == "ball.height":
+            return msgspec.structs.replace(state, ground_us=event.ts_us if payload.variant == "ground" else -1), NOTHING
         if event.kind in ("pz.leave", "gk.drop") and payload.player != state.player:
             return state, NOTHING
         if event.kind == "hit" and payload.player == state.player:
@@ -228,8 +325,12 @@ class KeeperHolding:
         return HoldState(), NOTHING
 
     def _count(self, state: HoldState, event: Event) -> Step[HoldState]:
+        p = self.parameters
+        on_ground_us = event.ts_us - state.ground_us if state.ground_us >= 0 else 0
+        if at_least("time that the ball is on the ground", on_ground_us, p.feet_us, "keeper_holding.feet_us"):
+            return HoldState(), NOTHING
         name = ("warn_us", "offence_us")[state.reported]
-        limit_us, held_us = getattr(self.parameters, name), event.ts_us - state.since_us
+        limit_us, held_us = getattr(p, name), event.ts_us - state.since_us
         if not at_least("time in his hands", held_us, limit_us, f"keeper_holding.{name}"):
             return state, NOTHING
         detail: dict[str, Scalar] = {"since_us": state.since_us}

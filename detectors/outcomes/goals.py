@@ -3,8 +3,9 @@
 Theory of operation
 -------------------
 Only the referee decides whether a ball in the goal counts. The goal is published at once, and is tentative until the
-next restart shows his decision: a kick-off confirms it; any other restart within the same two minutes means that it was
-disallowed (offside, foul). ``goal.disallowed`` annuls the goal that it names.
+next restart shows his decision, however long a review takes: a kick-off confirms it; any other restart means that it
+was disallowed (offside, foul). ``goal.disallowed`` annuls the goal that it names. A goal at the end of a half has no
+kick-off of its own; the end of the period confirms it, or the begin of the next one (Laws 7 and 10).
 
 Decisions of the officials (1.10) overrule that. ``official.goal`` is about the team's goal of that minute: a newer
 version of it follows, with the scorer that they name. If tracking had no such goal, theirs is published. Either is
@@ -36,7 +37,7 @@ class GoalParameters(msgspec.Struct, frozen=True):
     Attributes:
         shot_us: a defender's contact at most this long after an attacker's may deflect his shot.
         shot_wide_m: such a shot was on target if its line meets the goal line at most this far outside a post.
-        confirm_us: the restart after a goal follows within this time.
+        confirm_us: a restart, other than the begin of a period, decides on a goal up to this long after it.
         same_us: officials date a goal at most this far from the crossing of the ball.
         overrule_us: officials decide on a goal at most this long after it.
         offence_us: an offside or foul of the scorers at most this long before a goal was in the attack that led to it.
@@ -45,7 +46,7 @@ class GoalParameters(msgspec.Struct, frozen=True):
 
     shot_us: Annotated[int, reason("As shot_outcome.within_us.")] = 3_000_000
     shot_wide_m: Annotated[float, reason("The line is drawn between two contacts, so it is coarse. Ours.")] = 0.5
-    confirm_us: Annotated[int, reason("Hierarchy 10.14.")] = 120_000_000
+    confirm_us: Annotated[int, reason("As overrule_us: the restart waits for the review.")] = 600_000_000
     same_us: Annotated[int, reason("Ours.")] = 60_000_000
     overrule_us: Annotated[int, reason("Ours: reviews have taken five minutes.")] = 600_000_000
     offence_us: Annotated[int, reason("Ours.")] = 10_000_000
@@ -199,8 +200,8 @@ class GoalConfirmation:
     """10.14: ``goal.confirmed`` or ``goal.disallowed``: the verdict on a goal.
 
     The first restart after the goal decides, or the officials, whose decision also withdraws an earlier verdict. Team,
-    player and variant are the goal's. ``detail``: ``restart`` (kind of the deciding event), ``goal_us`` (event time of
-    the goal), ``goal`` (its id).
+    player and variant are the goal's. ``detail``: ``restart`` (kind of the deciding event, a restart or a period's),
+    ``goal_us`` (event time of the goal), ``goal`` (its id).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: GoalParameters | None = None) -> None:
@@ -219,6 +220,8 @@ class GoalConfirmation:
                 "restart.goal_kick",
                 "restart.free_kick",
                 "restart.penalty",
+                "period.end",
+                "period.start",
                 "official.foul",
                 "official.offside",
                 "official.var",
@@ -251,14 +254,35 @@ class GoalConfirmation:
             return state, NOTHING
         if event.kind.startswith("official."):
             return self._officials(state, goal, event)
+        if event.kind.startswith("period."):
+            return self._period(state, goal, event)
         what, since_us, limit_us = "time since the goal", event.ts_us - goal.ts_us, self.parameters.confirm_us
-        if state.verdict is not None or not at_most(what, since_us, limit_us, "goal.confirm_us"):
+        # An end of the period that is only supposed does not outweigh play that goes on with another restart.
+        before = state.verdict
+        supposed = before is not None and payload_of(before).detail["restart"] == "period.end"
+        if before is not None and (not supposed or event.kind == "restart.kick_off"):
             return state, NOTHING
-        restart = payload_of(event)
+        if not at_most(what, since_us, limit_us, "goal.confirm_us"):
+            return state, NOTHING
+        confidence = payload_of(event).confidence
         if event.kind == "restart.kick_off":
-            verdict = _verdict("goal.confirmed", goal, event, goal.source, restart.confidence)
+            verdict = _verdict("goal.confirmed", goal, event, goal.source, confidence)
         else:
-            verdict = _verdict("goal.disallowed", goal, event, goal.source, restart.confidence, annuls=goal.id)
+            verdict = _verdict("goal.disallowed", goal, event, goal.source, confidence, annuls=goal.id)
+        withdrawn = (_void(before, event),) if before is not None else NOTHING
+        return VerdictState(goal, verdict), (*withdrawn, verdict)
+
+    def _period(self, state: VerdictState, goal: Event, event: Event) -> Step[VerdictState]:
+        """Confirm a goal at the end of a period; withdraw that if the end is withdrawn, as play goes on."""
+        verdict = state.verdict
+        if event.annuls:
+            if verdict is None or event.id not in verdict.causes:
+                return state, NOTHING
+            return VerdictState(goal), (_void(verdict, event),)
+        if verdict is not None or event.ts_us <= goal.ts_us:
+            return state, NOTHING
+        anchor = f"{goal.source}/{event.source}"
+        verdict = _verdict("goal.confirmed", goal, event, anchor, payload_of(event).confidence)
         return VerdictState(goal, verdict), (verdict,)
 
     def _goal(self, state: VerdictState, event: Event) -> Step[VerdictState]:
@@ -289,8 +313,7 @@ class GoalConfirmation:
         no = _verdict("goal.disallowed", goal, event, f"{goal.source}/{event.ts_us}", 1.0, annuls=goal.id)
         if verdict is None:
             return VerdictState(goal, no), (no,)
-        void = msgspec.structs.replace(verdict, ts_us=event.ts_us, seq=1, annuls=verdict.id, dated_us=verdict.ts_us)
-        return VerdictState(goal, no), (void, no)
+        return VerdictState(goal, no), (_void(verdict, event), no)
 
     def _is_against(self, goal: Event, event: Event, decision: EventPayload) -> bool:
         """True if a decision means that a goal does not count.
@@ -309,6 +332,11 @@ class GoalConfirmation:
 def _shown_us(goal: Event) -> int:
     """The event time under which a goal is shown, in any version."""
     return goal.ts_us if goal.dated_us is None else goal.dated_us
+
+
+def _void(verdict: Event, event: Event) -> Event:
+    """The withdrawal of a verdict."""
+    return msgspec.structs.replace(verdict, ts_us=event.ts_us, seq=1, annuls=verdict.id, dated_us=verdict.ts_us)
 
 
 def _verdict(kind: str, goal: Event, by: Event, anchor: str, confidence: float, *, annuls: str = "") -> Event:

@@ -18,7 +18,7 @@ SEQUENCE_GAP_S, ONE_TWO_S = 10.0, 5.0
 BUILD_UP_PASSES, DIRECT_S, COUNTER_S, COUNTER_M_S = 10, 15.0, 15.0, 3.0
 DIRECT_SHARE = 0.5
 #: 9.11: Law 12 since 2025/26.
-HOLD_WARN_S, HOLD_OFFENCE_S = 5.0, 8.0
+HOLD_WARN_S, HOLD_OFFENCE_S = 3.0, 8.0
 #: 10.13: names of lost time by the restart that ends it.
 LOST: Mapping[str, str] = {
     "kick_off": "goal", "throw_in": "throw-in", "corner": "corner", "goal_kick": "goal kick", "free_kick": "free kick",

@@ -35,10 +35,12 @@ def dead(at_s: float, variant: str = "stop") -> Event:
     return event_of(at_s, "play.dead", variant, since_us=round(at_s * 1e6), line="")
 
 
-def live(at_s: float, after: str = "stop", x_m: float = 0.0, y_m: float = 0.0, *, kick_off: bool = False) -> Event:
+def live(
+    at_s: float, after: str = "stop", x_m: float = 0.0, y_m: float = 0.0, *, kick_off: bool = False, team: str = "home"
+) -> Event:
     detail = {"kick_us": round(at_s * 1e6), "fallback": False, "kick_off_shape": kick_off, "penalty_shape": False}
     detail |= {"taker_y_m": None, "attacks_x": "home", "line": ""}
-    payload = EventPayload(after, "home", "home_9", x_m, y_m, detail=detail)
+    payload = EventPayload(after, team, f"{team}_9", x_m, y_m, detail=detail)  # type: ignore[arg-type]
     return make_event("play.live", round(at_s * 1e6), f"ball:{at_s}", payload)
 
 
@@ -124,8 +126,20 @@ def test_the_end_of_a_half_is_told_with_doubt_and_taken_back_if_play_goes_on():
 def test_minutes_run_from_the_kick_off_on_and_the_second_half_begins_with_the_46th():
     ticks = [tick(s) for s in (61.0, 62.0, 62.5, 123.0, 3700.0, 3723.0)]
     found = [e for e in fold(MatchClock(SHEET), match(*ticks)) if e.kind == "clock.minute"]
-    assert [e.payload.detail for e in found][:2] == [{"minute": 1, "period": 1}, {"minute": 2, "period": 1}]
-    assert found[-1].payload.detail == {"minute": 46, "period": 2}
+    assert [e.payload.detail for e in found][:2] == [
+        {"minute": 1, "shown": "1", "period": 1},
+        {"minute": 2, "shown": "2", "period": 1},
+    ]
+    assert found[-1].payload.detail == {"minute": 46, "shown": "46", "period": 2}
+
+
+def test_added_time_is_shown_as_such():
+    def minutes(*at_s: float) -> list[str]:
+        found = fold(MatchClock(SHEET), match(*[tick(s) for s in at_s]))
+        return [e.payload.detail["shown"] for e in found if e.kind == "clock.minute"]
+
+    assert minutes(2701.0, 2702.5, 2762.5) == ["44", "45", "45+1"]
+    assert minutes(6362.5, 6500.0) == ["90", "90+2"]
 
 
 def test_officials_say_periods_too_and_are_not_contradicted():
@@ -168,11 +182,54 @@ def test_a_rebound_gives_an_advantage():
     assert offside(position(1.0), parry, gain(2.5, "home_8"), gain(3.0, "home_9")) == []
 
 
-def test_a_stop_soon_after_the_kick_tells_with_doubt():
-    found = fold(OffsideOffence(SHEET), in_order(position(1.0), dead(3.0)))
-    assert [(e.payload.variant, e.payload.confidence) for e in found] == [("interfere", 0.4)]
-    assert offside(position(1.0), dead(3.0, "touch")) == []
-    assert offside(position(1.0), dead(6.0)) == []
+def test_a_deflection_or_block_of_an_outfield_opponent_gives_an_advantage_and_his_deliberate_play_ends_it():
+    turned = event_of(2.0, "deflection", "", "away", "away_4")
+    assert offside(position(1.0), turned, gain(2.0, "away_4"), gain(2.6, "home_9")) == [("advantage", "home_9")]
+    assert offside(position(1.0), gain(1.2, "away_4"), gain(2.0, "home_9")) == [("advantage", "home_9")]
+    assert offside(position(1.0), gain(2.0, "away_4"), gain(2.6, "home_9")) == []
+    by_mate = event_of(2.0, "deflection", "", "home", "home_8")
+    assert offside(position(1.0), by_mate, gain(2.5, "home_9")) == [("play", "home_9")]
+
+
+def test_interfering_needs_the_opponents_free_kick_where_he_was():
+    stop, kick = dead(3.0), live(20.0, "stop", 5.0, 0.0, team="away")
+    found = fold(OffsideOffence(SHEET), in_order(position(1.0), stop, kick))
+    assert [(e.payload.variant, e.payload.confidence) for e in found] == [("interfere", 0.6)]
+    assert offside(position(1.0), stop) == []
+    assert offside(position(1.0), stop, live(20.0, "stop", 5.0, 0.0)) == [], "his own team has it"
+    assert offside(position(1.0), stop, live(20.0, "stop", -40.0, 10.0, team="away")) == [], "somewhere else"
+    assert offside(position(1.0), dead(3.0, "touch"), live(20.0, "touch", 5.0, 33.8, team="away")) == []
+    assert offside(position(1.0), dead(6.0), kick) == [], "long after the kick"
+
+
+def stands(*events: Event) -> bool:
+    """True if an offence was published and not withdrawn."""
+    emitted, broken = check_fold(OffsideOffence(SHEET), in_order(position(1.0), gain(2.0, "home_9"), *events))
+    assert broken == []
+    assert [e.kind for e in emitted[:1]] == ["offside.offence"]
+    assert [(e.annuls, e.dated_us) for e in emitted[1:]] in ([], [(emitted[0].id, emitted[0].ts_us)])
+    return len(emitted) == 1
+
+
+def test_an_offence_stands_if_the_opponents_get_a_free_kick():
+    ticks = [tick(s) for s in range(2, 60)]
+    assert stands(*ticks, dead(4.0), live(20.0, "stop", 5.0, 0.0, team="away"))
+    assert stands(*ticks, dead(4.0)), "nothing else is known yet"
+
+
+@pytest.mark.parametrize(
+    "what_follows",
+    [
+        (),
+        (dead(14.0), live(20.0, "stop", 5.0, 0.0, team="away")),
+        (dead(4.0, "goal"), live(40.0, "goal", kick_off=True, team="away")),
+        (dead(4.0, "touch"), live(9.0, "touch", 5.0, 33.8, team="away")),
+        (dead(4.0), live(20.0, "stop", 5.0, 0.0)),
+    ],
+    ids=["play runs on", "stopped for something later", "a goal that counts", "a throw-in", "a free kick for his team"],
+)
+def test_an_offence_that_play_runs_on_from_is_withdrawn(what_follows: tuple[Event, ...]):
+    assert not stands(*[tick(s) for s in range(2, 60)], *what_follows)
 
 
 @pytest.mark.parametrize(
@@ -198,13 +255,23 @@ def held(*events: Event) -> list[tuple[str, int]]:
     return [(e.kind, e.ts_us) for e in fold(KeeperHolding(), in_order(catch, *ticks, *events))]
 
 
-def test_a_keeper_is_warned_after_five_seconds_and_offends_after_eight():
-    assert held() == [("gk.hold_warn", 6_000_000), ("gk.hold_offence", 9_000_000)]
+def test_the_referee_counts_from_three_seconds_on_and_a_keeper_offends_after_eight():
+    assert held() == [("gk.hold_warn", 4_000_000), ("gk.hold_offence", 9_000_000)]
+
+
+def height(at_s: float, band: str) -> Event:
+    return event_of(at_s, "ball.height", band)
+
+
+def test_a_ball_at_his_feet_is_not_held_and_a_bounced_one_is():
+    assert held(height(2.0, "ground")) == []
+    assert held(height(5.0, "ground")) == [("gk.hold_warn", 4_000_000)]
+    assert len(held(height(5.0, "ground"), height(5.3, "low"))) == 2
 
 
 @pytest.mark.parametrize("kind", ["kick.released", "pz.leave", "gk.drop", "play.dead"])
 def test_what_ends_the_hold(kind: str):
-    assert held(event_of(7.0, kind, "", "home", "home_1")) == [("gk.hold_warn", 6_000_000)]
+    assert held(event_of(7.0, kind, "", "home", "home_1")) == [("gk.hold_warn", 4_000_000)]
 
 
 def test_a_keeper_who_handles_the_ball_still_holds_it_and_another_who_hits_it_ends_that():

@@ -266,3 +266,40 @@ def test_radio_input_needs_less_time_to_settle():
     way = [*path((0.0, 30.0), (0.0, 38.0), 1.0, 0.005), *stay((0.0, 38.0), 1.0, 0.005)]
     (out,) = concluded(scene(way, cast(), 0.005), sheet, "out")
     assert out.ts_us - out.payload.detail["since_us"] <= 110_000
+
+
+def test_a_defender_who_kicks_from_beside_his_own_flag_takes_no_corner_kick():
+    """Law 17: the attackers take it. The referee had stopped play, or given a free kick, 2 m from the flag."""
+    spot = (51.0, 32.6)
+    way = [*path((44.0, 28.0), spot, 2.0), *stay(spot, 5.0), *path(spot, (38.0, 25.0), 1.0)]
+    for taker, kind in (("away_5", "restart.free_kick"), ("home_5", "restart.corner")):
+        found = story(way, cast(**{taker: (51.0, 33.0)}))
+        assert [k for k, _, _ in found if k.startswith("restart.")] == [kind]
+    found = exit_and_restart((53.5, 30.0), spot, (38.0, 25.0), "away_5", toucher="home_9")
+    assert [k for k, _, _ in found if k.startswith("restart.")] == ["restart.free_kick"]
+
+
+def kick_off(taker):
+    """A ball that lies on the centre spot for some seconds and is then kicked back."""
+    sign = -1.0 if taker.startswith("home") else 1.0
+    way = [*stay((0.0, 0.0), 3.0), *path((0.0, 0.0), (9.0 * sign, 2.0), 1.0)]
+    return way, cast(**{taker: (0.3 * sign, 0.0)})
+
+
+def test_a_goal_soon_after_a_kick_off_has_its_own_kick_off():
+    """Law 8: each goal is followed by one, also within a minute."""
+    (first, players), (second, others) = kick_off("home_9"), kick_off("away_9")
+    attack = [*path((-9.0, 2.0), (30.0, 5.0), 3.0), *path((30.0, 5.0), (53.5, 1.0), 1.0), *stay((53.5, 1.0), 1.0)]
+    back = path((53.5, 1.0), (0.0, 0.0), 15.0)
+    one = scene([*first, *attack, *back], players)
+    two = scene(second, others)
+    shift_us = one[-1].ts_us + 40_000
+    later = [msgspec.structs.replace(e, ts_us=e.ts_us + shift_us, seq=e.seq + len(one)) for e in two]
+    shot = hit(7.5, "home_9", 30.0, 5.0)
+    found = rows_of(concluded([*one, *later, shot], SHEET, "restart.", "goal.scored", "goal.confirmed"))
+    assert found == [
+        ("restart.kick_off", "", "home"),
+        ("goal.scored", "right", "home"),
+        ("restart.kick_off", "", "away"),
+        ("goal.confirmed", "right", "home"),
+    ]

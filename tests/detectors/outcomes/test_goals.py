@@ -106,8 +106,35 @@ def test_only_the_first_restart_decides():
     assert rows_of(found) == [("goal.confirmed", "right", "home")]
 
 
-def test_a_restart_after_two_minutes_decides_nothing():
-    assert fold(GoalConfirmation(SHEET), [goal(10.0), restart("kick_off", 131.0)]) == []
+def test_a_long_review_delays_the_decision():
+    for kind, verdict in (("kick_off", "goal.confirmed"), ("free_kick", "goal.disallowed")):
+        assert [e.kind for e in fold(GoalConfirmation(SHEET), [goal(10.0), restart(kind, 400.0)])] == [verdict]
+    assert fold(GoalConfirmation(SHEET), [goal(10.0), restart("kick_off", 620.0)]) == []
+
+
+def period(at_s: float, kind: str, confidence: float = 1.0) -> Event:
+    return make_event(f"period.{kind}", round(at_s * 1e6), f"clock:{kind}", EventPayload("1", confidence=confidence))
+
+
+@pytest.mark.parametrize("ends", [period(200.0, "end", 0.6), period(1000.0, "end"), period(1000.0, "start")])
+def test_a_goal_at_the_end_of_a_half_needs_no_kick_off(ends):
+    found = fold(GoalConfirmation(SHEET), [goal(10.0), ends, restart("kick_off", 1001.0), restart("corner", 1100.0)])
+    assert [(e.kind, e.payload.detail["restart"]) for e in found] == [("goal.confirmed", ends.kind)]
+
+
+def test_play_that_goes_on_after_a_supposed_end_decides():
+    ended = period(200.0, "end", 0.6)
+    withdrawn = msgspec.structs.replace(ended, ts_us=260_500_000, seq=1, annuls=ended.id, dated_us=200_000_000)
+    confirmed, void, verdict = fold(
+        GoalConfirmation(SHEET), [goal(10.0), ended, restart("free_kick", 260.0), withdrawn]
+    )
+    assert (confirmed.kind, void.annuls, verdict.kind) == ("goal.confirmed", confirmed.id, "goal.disallowed")
+    found = fold(GoalConfirmation(SHEET), [goal(10.0), ended, withdrawn, restart("kick_off", 270.0)])
+    assert [(e.kind, e.annuls != "") for e in found] == [
+        ("goal.confirmed", False),
+        ("goal.confirmed", True),
+        ("goal.confirmed", False),
+    ]
 
 
 @pytest.mark.parametrize("kind", ["throw_in", "corner", "goal_kick", "free_kick"])

@@ -206,9 +206,9 @@ def test_a_goalkeeper_who_holds_on_is_warned_and_then_offends() -> None:
     story.note("gk.catch", 20.0, 0)
     story.note("hit", 26.0, 0)
     story.note("gk.catch", 30.0, 16)
-    story.note("play.dead", 33.0, -1)
+    story.note("play.dead", 32.0, -1)
     got = kinds(chained(story), "gk.hold_warn", "gk.hold_offence")
-    assert [(k, t) for k, _, t, _ in got] == [("gk.hold_warn", 6.0), ("gk.hold_offence", 9.0), ("gk.hold_warn", 25.0)]
+    assert [(k, t) for k, _, t, _ in got] == [("gk.hold_warn", 4.0), ("gk.hold_offence", 9.0), ("gk.hold_warn", 23.0)]
 
 
 def test_time_is_live_or_lost_and_adds_up() -> None:
