@@ -33,6 +33,7 @@ from detectors.bodies.sides import SidesParameters
 from detectors.contacts.body_parts import BodyPartParameters, HeaderParameters
 from detectors.contacts.contested_contacts import ContestParameters, DeflectionParameters
 from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
+from detectors.control.encroachment import EncroachmentParameters
 from detectors.control.pressure import IntensityParameters, PressingParameters, PressureParameters
 from detectors.control.scene import SceneParameters
 from detectors.control.shape import ShapeParameters, TeamAreaParameters
@@ -158,6 +159,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     team_shape: ShapeParameters = ShapeParameters()
     pitch_control: ControlParameters = ControlParameters()
     passing_options: OptionParameters = OptionParameters()
+    encroachment: EncroachmentParameters = EncroachmentParameters()
     running: RunningParameters = RunningParameters()
     running_report: ReportParameters = ReportParameters()
     possession_report: ReportParameters = ReportParameters()

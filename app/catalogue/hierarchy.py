@@ -77,7 +77,6 @@ ROWS = tuple(PlannedRow(*row) for row in (
     ("10.10", "dangerous accessible space", False,
      "the accessible-space model five times a second, at changes of 10 %", "accessible-space"),
     ("10.11", "shoot-out", False, "penalty kicks after full time, without rebounds", "IFAB Law 10"),
-    ("10.12", "distance offence", False, "distances of opponents at the kick of a restart", "IFAB Laws 13-15"),
     ("11.1", "pass sequence", True,
      "two or more passes, each receiver the next passer, at most 10 s apart", "StreamTeam"),
     ("11.2", "double pass", True, "from A to B and back to A within 5 s", "StreamTeam; 000, 002, 004"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from detectors.control.effective import EffectiveTime
+from detectors.control.encroachment import Encroachment
 from detectors.control.pressure import PressingIndex, PressingIntensity, PressureOnPlayer
 from detectors.control.scene import SceneMaker
 from detectors.control.shape import LineHeight, TeamArea, TeamShape
@@ -20,5 +21,6 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: LineHeight(s, p.team_shape), ("team_shape",)),
     DetectorEntry(lambda s, p: PitchControl(s, p.pitch_control), ("pitch_control",)),
     DetectorEntry(lambda s, p: PassingOptions(s, p.passing_options), ("passing_options",)),
+    DetectorEntry(lambda s, p: Encroachment(s, p.encroachment), ("encroachment",)),
     DetectorEntry(lambda s, p: EffectiveTime()),
 )

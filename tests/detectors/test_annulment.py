@@ -48,6 +48,8 @@ CASES = {
 SILENT = (
     "restart.penalty",
     "direction",
+    "period.end",
+    "period.start",
     *(f"official.{kind}" for kind in ("foul", "goal", "no_goal", "offside", "penalty", "var", "void")),
 )
 
