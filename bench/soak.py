@@ -2,7 +2,8 @@
 
 Question: a simulated match plays at the default rate, and several followers read the page's stream. How much memory
 do the driver, Java and the workers take, minute by minute, and by how much does it grow after the first ten minutes?
-Memory is the proportional set size (a page that processes share counts once). Goal: no growth, 1.2 GB in all.
+Memory is the proportional set size (a page that processes share counts once). Growth is that of anonymous memory alone:
+of files, the share of each process also changes when other programs begin or end. Goal: no growth, 1.2 GB in all.
 
     python -m bench.soak [--minutes 60] [--followers 5] [--engine spark] [--store DIR] [--json FILE]
 """
@@ -24,6 +25,8 @@ GOAL_MB, GROWTH_GOAL = 1200.0, 1.0
 SETTLED_MIN = 10
 START_S = 180.0
 ROLES = ("driver", "Java", "workers", "simulator")
+#: Roles that last to the end of the run: the simulator is ahead of the match, and ends.
+LASTING = ROLES[:3]
 _LIVE_PAGE = "Live page: "
 
 
@@ -48,14 +51,16 @@ def role_of(pid: int, driver: int) -> str:
 
 
 def memory_mb(driver: int) -> dict[str, float]:
-    """Proportional set size by role."""
-    total = dict.fromkeys(ROLES, 0.0)
+    """Proportional set size by role and of all, and of it the anonymous memory by lasting role."""
+    total, anonymous = dict.fromkeys(ROLES, 0.0), dict.fromkeys(ROLES, 0.0)
     for pid in processes_below(driver):
-        with suppress(OSError, StopIteration):  # it has ended meanwhile
-            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-            kb = next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-            total[role_of(pid, driver)] += kb / 1024
-    return {**total, "all": sum(total.values())}
+        with suppress(OSError, KeyError):  # it has ended meanwhile
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+            sizes_kb = {name: int(size) for name, size, *_ in map(str.split, lines)}
+            role = role_of(pid, driver)
+            total[role] += sizes_kb["Pss:"] / 1024
+            anonymous[role] += sizes_kb["Pss_Anon:"] / 1024
+    return {**total, "all": sum(total.values())} | {f"{role} anon": anonymous[role] for role in LASTING}
 
 
 def follow(url: str, counts: list[int], index: int) -> None:
@@ -89,14 +94,15 @@ def soak(minutes: int, followers: int, engine: str, store: Path) -> dict[str, ob
         wait_until_ready(url)
         for index in range(followers):
             threading.Thread(target=follow, args=(url, counts, index), daemon=True).start()
-        print(f"{'minute':>6} " + " ".join(f"{role:>10}" for role in (*ROLES, "all")))
+        columns = (*ROLES, "all", *(f"{role} anon" for role in LASTING))
+        print(f"{'minute':>6} " + " ".join(f"{column:>12}" for column in columns))
         begin_s = time.monotonic()
         for minute in range(minutes + 1):
             time.sleep(max(0.0, begin_s + 60 * minute - time.monotonic()))
             if run.poll() is not None:
                 raise SystemExit(f"the run ended after {minute} minutes")
             samples.append({"minute": minute, **memory_mb(run.pid)})
-            figures = " ".join(f"{samples[-1][role]:10.0f}" for role in (*ROLES, "all"))
+            figures = " ".join(f"{samples[-1][column]:12.0f}" for column in columns)
             print(f"{minute:6} {figures}", flush=True)
     finally:
         run.terminate()
@@ -104,7 +110,7 @@ def soak(minutes: int, followers: int, engine: str, store: Path) -> dict[str, ob
     growth = {}
     if minutes > SETTLED_MIN:
         base, last = samples[SETTLED_MIN], samples[-1]
-        growth = {role: round(last[role] / base[role], 3) for role in (*ROLES, "all") if base[role]}
+        growth = {role: round(last[f"{role} anon"] / base[f"{role} anon"], 3) for role in LASTING if base[role]}
     return {"samples_mb": samples, "growth": growth, "messages": counts}
 
 

@@ -31,8 +31,8 @@ from football.update_stream import EventRecord, UpdateRecord
 
 State = Literal["tentative", "confirmed", "withdrawn"]
 
-#: Entries kept of one group, if the owner does not say: a match of passes and their outcomes, minutes of touches.
-ENTRIES_PER_GROUP: Final = 3_000
+#: Entries kept of one group, if the owner does not say: more than a page shows, half a minute of the densest kinds.
+ENTRIES_PER_GROUP: Final = 500
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):

@@ -101,9 +101,8 @@ class Engine:
         #: The sources of a keyed unit, by key.
         self._own_sources: list[dict[str, list[SourceState]]] = [{} for _ in hierarchy.detectors]
         self._delays = DelayAnnouncement(hierarchy.above, self._units)
-        self._rank = hierarchy.rank
         self._reach = [tuple(reach.items()) for reach in hierarchy.reach]
-        self._max_reach = hierarchy.max_reach_us
+        self._rank, self._max_reach = hierarchy.rank, hierarchy.max_reach_us
         #: For each detector the first one with the same reach: their progress, computed once a walk, is stored there.
         self._same_reach = [self._reach.index(reach) for reach in self._reach]
         self._walk_progress_us: list[int | None] = []
@@ -117,7 +116,8 @@ class Engine:
         self._publisher = Publisher(hierarchy.rank, hierarchy.amendable)
         self._final_replay = FinalReplay(hierarchy, self._keyed, self._units, self._unit, self._note_fault)
         #: True if the units can do final replay; if the last push did; if units release only what is final.
-        self._may_replay, self._has_replayed, self._final_only = make_unit is OrderingUnit, False, False
+        self._may_replay, self._has_replayed = make_unit is OrderingUnit, False
+        self._final_only, self._learns = False, True
         self._max_subscribers = max(map(len, hierarchy.subscribers.values()), default=1)
 
     def push(self, arrivals: Iterable[Arrival], now_us: int, complete_us: int | None = None) -> PushResult:
@@ -126,12 +126,13 @@ class Engine:
         Args:
             arrivals: in any order, with duplicates and late ones.
             now_us: arrival time, carried by the input; never a wall clock. Does not go backwards.
-            complete_us: a promise that nothing dated before it arrives any more, made by a host that plays a recording.
+            complete_us: a promise that nothing dated before it arrives any more; ``BEGINNING_US`` promises nothing.
                 Then that is final, and nothing leaves before it is final (``middleware.final_replay``).
         """
         progress, load, counts = self._progress, self._load, self._counts
         counts.now_us = now_us
-        self._set_final_only(complete_us is not None)
+        if turns := (complete_us is None) is self._final_only:
+            self._set_final_only(complete_us is not None, learns=False)
         if not self._final_only and load.is_over(now_us):
             self._end_span(now_us)
         before = load.arrivals
@@ -154,6 +155,8 @@ class Engine:
                 own.clear()
         new, withdrawn = progress.net_of(new)
         result = self._process(new, withdrawn, final_advanced=final_advanced)
+        if turns and complete_us is None:  # the inputs that had waited, with delays of no source's, are released now
+            self._set_final_only(False, learns=True)
         counts.since_recount += load.arrivals - before
         if counts.since_recount * self._max_subscribers > RECOUNT * self._settings.max_held:
             self._bound_memory(result)
@@ -274,17 +277,16 @@ class Engine:
             for key, state in states.items():
                 self._unit(index, key).resume(state)
         self._find_waiting()
-        self._has_replayed = False
+        self._has_replayed, self._learns = False, not self._final_only
         # Last: the faults of the steps that the units repeat here have been counted before.
         self._faults = faults
 
-    def _set_final_only(self, final_only: bool) -> None:
-        """Set whether units release nothing before it is final."""
-        if final_only is not self._final_only:
-            self._final_only = final_only
-            for units in self._units:
-                for unit in units.values():
-                    unit.final_only = final_only
+    def _set_final_only(self, final_only: bool, *, learns: bool) -> None:
+        """Set whether units release nothing before it is final, and whether they learn from delays."""
+        self._final_only, self._learns = final_only, learns
+        for units in self._units:
+            for unit in units.values():
+                unit.set_final_only(final_only, learns=learns)
 
     def _process(self, new: Iterable[Event], withdrawn: Iterable[Event] = (), *, final_advanced: bool) -> PushResult:
         """Process new events: by final replay if units release and hold only what is final, else by a walk."""
@@ -327,7 +329,7 @@ class Engine:
             unit.speculation = self._settings_of(index).speculation.begin(self._load.busy)
             if (chooser := self._choosers.get(index)) is not None:
                 unit.mode = chooser.mode
-            unit.final_only = self._final_only
+            unit.set_final_only(self._final_only, learns=self._learns)
             self._units[index][key] = unit
             if self._keyed[index] is None:
                 self._single[index] = unit
@@ -363,8 +365,7 @@ class Engine:
         """Let units process, level by level; if final advanced, all of them, and purge. Return as final replay does."""
         published: list[Update] = []
         watched: list[Update] = []
-        internal, watch, route = self._hierarchy.internal, self._watch, self._route
-        routed = 0
+        internal, watch, route, routed = self._hierarchy.internal, self._watch, self._route, 0
         known_us: list[int | None] = [None] * len(self._reach)
         self._walk_progress_us = known_us
         now_us, clk_us, delay_us = self._counts.now_us, self._progress.clk_us, self._delays.output_us
@@ -408,8 +409,7 @@ class Engine:
             return updates
         now_us, waiting, delay_us = self._counts.now_us, self._waiting[index], self._delays.output_us[index]
         ignores_progress = next(iter(units.values())).slack.ignores_progress
-        progress_us = self._progress_of(index, ignores_progress)
-        own = self._takes_raw[index]
+        progress_us, own = self._progress_of(index, ignores_progress), self._takes_raw[index]
         names = list(units if final_advanced else by_key)
         for name in () if final_advanced else sorted(waiting.difference(names)):
             # Without inputs a keyed unit's clock stands still. What a smaller alpha makes due waits for the next input.

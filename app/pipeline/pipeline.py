@@ -40,7 +40,7 @@ from football.untrusted import SOURCES_MAX
 from football.update_stream import BallView, BodyView, Health, UpdateMessage, UpdateRecord, View
 from middleware.detector import Detector
 from middleware.engine import Engine, MakeUnit
-from middleware.events import Arrival, Event, Update
+from middleware.events import END_US, Arrival, Event, Update
 from middleware.hierarchy import Hierarchy
 from middleware.load_accounting import Costs
 from middleware.ordering.policy import EngineSettings, UnitSettings
@@ -150,6 +150,7 @@ class MatchPipeline:
 
     Attributes:
         levels: level of each kind.
+        far_behind_us: lateness from which a host pushes with ``complete_us``, so that the match catches up sooner.
     """
 
     def __init__(
@@ -159,10 +160,10 @@ class MatchPipeline:
         epoch: int = 0,
         make_unit: MakeUnit = OrderingUnit,
     ) -> None:
-        self.sheet = sheet
-        self.epoch = epoch
+        self.sheet, self.epoch = sheet, epoch
         self._options = options = options or PipelineOptions()
         self.adapts = options.adapts
+        self.far_behind_us = 2_000 * options.allowed_lateness_ms if options.adapts else END_US
         detectors = build_detectors(sheet, options.parameters, options.extra, options.own)
         self.levels = level_of_kinds(detectors)
         framed = sheet.quality.framed

@@ -134,7 +134,7 @@ def _spark(run: Run) -> Iterator[tuple[Future[SparkSession] | None, Path | None]
     parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".spark-", dir=parent))
     try:
-        with run.spark(draft / "spark.log") as session:
+        with run.spark(draft / "spark.log", BEFORE_JAVA_S) as session:
             yield session, draft / "spark.log"
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -142,7 +142,7 @@ def _spark(run: Run) -> Iterator[tuple[Future[SparkSession] | None, Path | None]
 
 @contextmanager
 def _compiling_kernels(console: Console) -> Iterator[None]:
-    """Compiles the kernels of the detectors in a thread while the match is prepared, at the first start only.
+    """Compiles the kernels of the detectors while the match is prepared, in a thread, at the first start of a version.
 
     The simulator and the detectors thus compile at the same time. The engine compiles what is left when the match is
     ready, and finds the rest in numba's cache.
@@ -150,7 +150,7 @@ def _compiling_kernels(console: Console) -> Iterator[None]:
     if is_compiled():
         yield
         return
-    console.print("First start: compiling for this machine, about half a minute")
+    console.print("First start of this version: compiling for this machine, about half a minute")
     over = threading.Event()
 
     def load() -> None:

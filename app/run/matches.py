@@ -21,7 +21,7 @@ from app.base.private import check_store
 from app.base.terminal import make_console
 from app.pipeline.folder import Match, open_match
 from app.run.match_discovery import MatchDiscovery, ReadList
-from app.run.run import LOGS, LiveMatch, Run, total_hz
+from app.run.run import BEFORE_JAVA_S, LOGS, LiveMatch, Run, total_hz
 from app.run.signals import stopped_by_signals
 from app.run.summary import show_matches
 from app.settings.model import LiveSettings, SettingsError
@@ -69,7 +69,7 @@ class MatchesRun:
             run.check_master()
             run.open(self._folder)
             self._discovery = MatchDiscovery(self._read_list, background)
-            session = background.enter_context(run.spark(self._folder / "spark" / "spark.log"))
+            session = background.enter_context(run.spark(self._folder / "spark" / "spark.log", BEFORE_JAVA_S))
             first = self._first(stop)
             going = [live for live in first if not live.match.has_ended()]
             if going and not stop.is_set():

@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 #: Log in the folder of a run, one JSON object per line.
 LOGS = "logs"
 
-#: Delay from the beginning of a match's preparation to the start of Java.
+#: Delay from the beginning of a new match's preparation to the start of Java.
 BEFORE_JAVA_S = 0.3
 
 #: Blocks on which the processes of a live match that resumes warm up.
-_RESUMED_WARM_UP_BLOCKS = 100
+_RESUMED_WARM_UP_BLOCKS = 20
 
 #: Limit of the wait for a match's last message after its last commit.
 _LAST_MESSAGE_S = 10.0
@@ -301,22 +301,22 @@ class Run:
         )
 
     @contextmanager
-    def spark(self, log: Path) -> Iterator[Future[SparkSession]]:
+    def spark(self, log: Path, delay_s: float = 0.0) -> Iterator[Future[SparkSession]]:
         """Provides Spark's session while the context lasts; a thread starts it while the rest is prepared.
-
-        The start is delayed: an unusable input is usually detected sooner, and then Java need not start.
 
         Args:
             log: file for the output of Spark and its processes.
+            delay_s: until Java starts. An unusable input is usually detected sooner, and then Java need not start.
         """
-        import pandas  # noqa: F401  Plotly, in this thread, must not meet the part that Spark's thread has imported
+        if self.settings.dashboard:  # Plotly, in this thread, must not meet the part that Spark's thread has imported
+            import pandas  # noqa: F401
 
         from app.spark.session import start_session, stop_session
 
         settings, over = self.settings, threading.Event()
 
         def start() -> SparkSession:
-            earliest_s = time.monotonic() + BEFORE_JAVA_S
+            earliest_s = time.monotonic() + delay_s
             java = find_java(os.environ)
             if over.wait(earliest_s - time.monotonic()):
                 raise HostError("Spark was not started: the run ended before")

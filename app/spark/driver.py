@@ -261,7 +261,8 @@ class SparkDriver:
         stages = {
             f"engine-{self.seats.index(seat)}": warm_up_stage(str(seat.folder), self._warm_up_blocks) for seat in seats
         }
-        for role, stage in {"source": warm_up_stage(str(seats[0].folder), 0), **stages}.items() if seats else ():
+        # Engines first: they have the most to do.
+        for role, stage in {**stages, "source": warm_up_stage(str(seats[0].folder), 0)}.items() if seats else ():
             context.environment["TOUCHLINE_ROLE"] = role
             job = context.parallelize([0], 1).mapPartitions(stage)
             job.id()  # makes PySpark read the environment now

@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from app.base.java import Java, cache_folder
 from app.base.private import is_private, private_files, private_folder, temporary_folder
 from app.base.program import IMPORT_ROOT
+from app.spark import worker_daemon
 from app.spark.class_archive import archive_option
 from football.errors import UserError
 
@@ -131,6 +132,7 @@ def start_session(
         **(_ALONE if is_here(master) and not _SUBMITTED.intersection(os.environ) else {}),
         **(_shut(temporary) if not master and not _SUBMITTED.intersection(os.environ) else {}),
         "spark.executorEnv.PYTHONPATH": str(IMPORT_ROOT),
+        "spark.python.daemon.module": worker_daemon.__name__,
         **(extra or {}),
     }
     builder = SparkSession.builder.appName("touchline")

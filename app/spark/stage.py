@@ -49,6 +49,7 @@ from app.sources.registry import load_source
 from app.spark.results import ClosedWindow, WindowResults
 from app.spark.seat import Seat, StageConfig
 from football.update_stream import UpdateMessage
+from middleware.events import BEGINNING_US
 
 _log = logging.getLogger(__name__)
 
@@ -261,7 +262,9 @@ class OpenWindow:
             stage_wall_us = _wall_us()
             self._blocks += len(portion)
             self._portions += 1
-            self._publish(self._pipeline.push_together(portion), stage_wall_us)
+            far_behind = bool(due_us := portion[0][1]) and stage_wall_us - due_us > self._pipeline.far_behind_us
+            message = self._pipeline.push_together(portion, BEGINNING_US if far_behind else None)
+            self._publish(message, stage_wall_us)
             self._pipeline.measure_in_pause()
 
     def close(self) -> tuple[ClosedWindow, StateChild]:

@@ -13,14 +13,16 @@ class DelaySamples:
         every_sample: True to keep every input, False to keep only the one with the greatest delay.
 
     Attributes:
+        ignored: True while inputs are late because they waited until they were final; their delays are dropped.
         oldest, oldest_us: the input with the greatest delay, and its event time less K+; None and ``END_US`` if none.
     """
 
-    __slots__ = ("_all", "_every_sample", "oldest", "oldest_us")
+    __slots__ = ("_all", "_every_sample", "ignored", "oldest", "oldest_us")
 
     def __init__(self, *, every_sample: bool) -> None:
         self._every_sample = every_sample
         self._all: list[tuple[int, Event]] = []
+        self.ignored = False
         self.oldest: Event | None = None
         self.oldest_us = END_US
 
@@ -40,6 +42,10 @@ class DelaySamples:
 
     def report(self, slack: SlackPolicy, clk_us: int, now_us: int) -> None:
         """Give the policy the delays of all that was noted, measured against the unit's clock ``clk_us``."""
+        if self.ignored:
+            self.oldest_us, self.oldest = END_US, None
+            self._all.clear()
+            return
         if (event := self.oldest) is not None:
             slack.measure(DelaySample(event.ts_us, clk_us - self.oldest_us, now_us, event.source, event.seq))
             self.oldest_us, self.oldest = END_US, None

@@ -74,7 +74,7 @@ class OrderingUnit:
         backset_us: how far before its cause an output was dated at most.
         mode: how it retracts; the engine sets it where retraction is automatic.
         has_waiting: True if inputs, or corrections of inputs, wait since the last :meth:`process`.
-        final_only: True to release only inputs up to the given progress, whatever slack and alpha; the engine sets it.
+        final_only: True to release only inputs up to the given progress, whatever slack and alpha.
     """
 
     def __init__(self, detector: Detector[object], settings: UnitSettings, report: Report = ignore_faults) -> None:
@@ -122,6 +122,10 @@ class OrderingUnit:
             self.mode = first_mode(settings.retraction)
         self._apply(settings)
         self._delays.choose(every_sample=self.slack.every_sample)
+
+    def set_final_only(self, final_only: bool, *, learns: bool) -> None:
+        """Set :attr:`final_only`, and whether the slack policy learns from delays and late inputs are counted."""
+        self.final_only, self._delays.ignored = final_only, not learns
 
     @property
     def alpha(self) -> float:
@@ -275,8 +279,8 @@ class OrderingUnit:
             return
         keys = self._keys
         if keys and key <= keys[-1]:
-            if self.buffer.insert(event, key) and key[0] + self.slack.k_us <= self.clk_us:
-                self.counters.late += 1
+            is_late = self.buffer.insert(event, key) and key[0] + self.slack.k_us <= self.clk_us
+            self.counters.late += is_late and not self._delays.ignored
         else:
             keys.append(key)
             self._events.append(event)

@@ -15,6 +15,7 @@ from app.pipeline.seal import Maker
 from app.sources.interface import Recording, TimedBlock
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, UpdateMessage, UpdateRecord
+from middleware.events import END_US
 from replay import wire
 
 
@@ -26,7 +27,7 @@ class State(msgspec.Struct):
 
 class FakePipeline:
     maker = Maker("fake", ("fake",))
-    adapts = False
+    adapts, far_behind_us = False, END_US
 
     def __init__(self, sheet: MatchSheet, settings: Any, epoch: int) -> None:
         self._sheet, self._epoch = sheet, epoch

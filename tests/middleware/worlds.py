@@ -230,14 +230,18 @@ def _push(rng: Random, now_us: int, held: list[Arrival]) -> Push:
     return Push(now_us, tuple(held))
 
 
+#: Longer than any world lasts: who promises as much less than is to come promises nothing.
+NOTHING_US = 10**9
+
+
 def promised(rng: Random, world: World) -> World:
-    """The same with promises of a host that knows, for some pushes, what is still to come; now and then it errs."""
+    """The same with promises of what is still to come, for some pushes; now and then one errs, or promises nothing."""
     pushes, reach_us = list(world.pushes), [0] if rng.randrange(6) else [0, -40, -4_000]
     begin, end = sorted(rng.randint(0, len(pushes)) for _ in range(2)) if rng.randrange(3) else (0, len(pushes))
     to_come_us = max((arrival.event.ts_us for arrival in world.arrivals()), default=0) + 1
     for at in reversed(range(len(pushes))):
         if begin <= at < end:
-            pushes[at] = pushes[at]._replace(complete_us=to_come_us - rng.choice((0, 0, 30, *reach_us)))
+            pushes[at] = pushes[at]._replace(complete_us=to_come_us - rng.choice((0, 0, 30, NOTHING_US, *reach_us)))
         to_come_us = min((to_come_us, *(arrival.event.ts_us for arrival in pushes[at].arrivals)))
     return world._replace(pushes=tuple(pushes))
 

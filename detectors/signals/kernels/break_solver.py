@@ -136,8 +136,17 @@ def fit_two_breaks(positions: Sequence[Position], search: Search) -> TwoBreaks |
 
 
 def is_compiled() -> bool:
-    """True if numba's cache holds kernels of this module; those of the other modules were compiled with them."""
-    return any(Path(_fit_one.stats.cache_path or "").glob("break_solver.*.nbi"))
+    """True if numba's cache holds the kernels of this folder as they are now: numba compiles changed ones anew."""
+    return are_compiled(Path(__file__).parent, Path(_fit_one.stats.cache_path or ""))
+
+
+def are_compiled(folder: Path, cache: Path) -> bool:
+    """True if ``cache`` has an index of each module with kernels in ``folder`` that is not older than the module."""
+    return all(
+        any(index.stat().st_mtime >= module.stat().st_mtime for index in cache.glob(f"{module.stem}.*.nbi"))
+        for module in folder.glob("*.py")
+        if b"@njit" in module.read_bytes()
+    )
 
 
 def warm_up() -> None:

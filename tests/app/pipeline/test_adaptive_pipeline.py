@@ -12,6 +12,7 @@ from app.pipeline.costs import CostMeter
 from app.pipeline.framing import RECORDED_US, divided
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from football.update_stream import Follower, Health, UpdateRecord
+from middleware.events import BEGINNING_US
 from middleware.load_accounting import Costs
 from middleware.purity_check import PurityCheck
 from replay import wire
@@ -106,6 +107,29 @@ def test_oracle_blocks_that_are_late_and_taken_together_lead_to_the_events_that_
     assert (health["lost"], health["late"]) == (0, 0)
     assert len(seconds) < 12
     assert emitted[2] < emitted[1] < emitted[0], "less is said too soon"
+
+
+def test_oracle_a_match_that_was_far_behind_finds_the_same_events_and_learns_no_slack_from_what_had_waited(stream):
+    sheet, batches = stream
+    framed = [(arrival_us, 1, payload) for batch in batches for arrival_us, payload in batch]
+    live, behind, begin_us = Follower(), Follower(), framed[0][0]
+    pipelines = {id(follower): MatchPipeline(sheet, TIGHT) for follower in (live, behind)}
+    for follower in (live, behind):
+        for portion in divided(framed, lambda block: 250_000):
+            # In time for a second, then far behind until the fifth, and in time again.
+            was_behind = follower is behind and 1_000_000 <= portion[0][0] - begin_us < 5_000_000
+            message = pipelines[id(follower)].push_together(portion, BEGINNING_US if was_behind else None)
+            if message is not None:
+                follower.apply(message)
+    slack = [sum(follower.health.slack_us.values()) for follower in (live, behind)]
+    for follower in (live, behind):
+        follower.apply(pipelines[id(follower)].finish())
+    assert len(live.events) > 50
+    assert behind.events == live.events
+    meta = pipelines[id(behind)].commit_meta()
+    assert meta["lost"] == 0
+    assert meta["late"] <= pipelines[id(live)].commit_meta()["late"]
+    assert 0 < slack[1] <= slack[0], "what waited until it was final was not that late when it arrived"
 
 
 class Worked:

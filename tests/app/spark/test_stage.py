@@ -13,14 +13,16 @@ import pytest
 from app.base.pace import anchored_pace, wall_us
 from app.hub.server import Hub
 from app.pipeline.disk_full import is_full
-from app.pipeline.framing import unpack
+from app.pipeline.framing import pack, pad, unpack
 from app.pipeline.state_store import StateStore
 from app.spark import stage as spark_stage
 from app.spark.results import ClosedWindow, WindowResults
 from app.spark.seat import Seat, StageConfig
 from app.spark.source import SeatBatch, SeatReader
 from app.spark.stage import StageError, run_seat
+from middleware.events import BEGINNING_US
 from replay.capture import Capture
+from tests.app.fake_pipeline import FakePipeline
 from tests.app.host_run import PIPELINE, captured, write_capture
 
 WINDOW_US = 4_000_000
@@ -157,6 +159,22 @@ def test_a_row_after_the_one_that_closes_a_window_is_refused(seat):
     stage.take({"closing": True, "last": False, "end": 5, "frames": b""})
     with pytest.raises(StageError, match="a row after the one that closes its window"):
         stage.take({"closing": True, "last": False, "end": 5, "frames": b""})
+
+
+@pytest.mark.parametrize(("late_us", "promises"), [(None, [None]), (10_000_000, [BEGINNING_US]), (1_000_000, [None])])
+def test_only_blocks_that_are_far_behind_wait_until_they_are_final(seat, monkeypatch, late_us, promises):
+    given = []
+
+    def push_together(self, blocks, complete_us=None):
+        given.append(complete_us)
+
+    monkeypatch.setattr(FakePipeline, "far_behind_us", 6_000_000)
+    monkeypatch.setattr(FakePipeline, "push_together", push_together)
+    monkeypatch.setattr(FakePipeline, "measure_in_pause", lambda self: None)
+    stage = spark_stage.OpenWindow(seat.seat.stage("fake/1"), "fake/1", 0, seat.hub.address)
+    due_us = 0 if late_us is None else wall_us() - late_us
+    stage.take({"closing": False, "frames": pad(pack(1_000, due_us, b"block"))})
+    assert given == promises
 
 
 def test_a_state_that_cannot_be_stored_fails_the_next_window_and_says_why(seat, monkeypatch):
