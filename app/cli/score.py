@@ -75,7 +75,8 @@ def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
 
 def _frame_line(name: str, f: FrameScore) -> str:
     live = "" if f.live is None else f", {f.live:.1%} as known at the time"
-    return f"{name.replace('_', ' ')}: {f.agreement:.1%} of {f.frames} frames{live}"
+    longest = f", wrong for {f.longest_wrong_s:.1f} s at most"
+    return f"{name.replace('_', ' ')}: {f.agreement:.1%} of {f.frames} frames{live}{longest}"
 
 
 def _share(value: float | None) -> str:

@@ -61,6 +61,12 @@ def simulate(
             "Writes tracking.parquet, which `live --source` reads.",
         ),
     ] = None,
+    match: Annotated[
+        str | None,
+        Given(
+            help="Match day: warm-ups, quick restarts, length of half-time (YAML), or the name of one in the package."
+        ),
+    ] = None,
     half_length: Annotated[float | None, Given(help="Minutes of a half. Default 45.", show_default=False)] = None,
     noise: Annotated[float, Given(help="Standard deviation of positions in metres; 0 measures without error.")] = 0.02,
     realism: Annotated[
@@ -78,7 +84,7 @@ def simulate(
         touchline simulate --out film --tracking broadcast
     """
     options = SimulateOptions(
-        out, seed, minutes, rate, channel, scenario, tracked, tracking, half_length, noise, realism
+        out, seed, minutes, rate, channel, scenario, tracked, tracking, match, half_length, noise, realism
     )
     raise typer.Exit(run_simulate(options, as_json_text=as_json))
 

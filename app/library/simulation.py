@@ -26,6 +26,7 @@ from app.sources.captures import tracked_production
 from app.sources.production import Written, write_simulation
 from football.errors import UserError
 from simulator.from_tracking.tracked_match import TrackedMatch
+from simulator.match_day import read_match_day
 from simulator.play.match import Match
 from simulator.play.squads import MatchSettings
 from simulator.radio.transmission import Channel
@@ -62,6 +63,7 @@ class SimulateOptions:
         scenario: a file, or the name of a scenario of the product.
         tracked: a tracked match to measure, instead of a simulated one; as ``touchline live --source``.
         tracking: profile of a camera system that tracks the match, instead of radio tags.
+        match: match day: a file, or the name of one of the product.
         half_minutes: length of a half.
         noise_m: noise of positions.
         realism: True to compare the match with figures of real ones.
@@ -75,6 +77,7 @@ class SimulateOptions:
     scenario: str | None = None
     tracked: str | None = None
     tracking: str | None = None
+    match: str | None = None
     half_minutes: float | None = None
     noise_m: float = 0.02
     realism: bool = False
@@ -93,11 +96,13 @@ def settings_of(options: SimulateOptions, scenario: Scenario | None) -> Simulati
         raise SimulateError(
             f"--half-length {options.half_minutes:g}: a half lasts longer than 0 and up to 1000 minutes"
         )
-    if options.tracked and (options.scenario or options.half_minutes is not None):
-        raise SimulateError("--from has its own match: leave out --scenario and --half-length")
+    if options.tracked and (options.scenario or options.match or options.half_minutes is not None):
+        raise SimulateError("--from has its own match: leave out --scenario, --match and --half-length")
     if options.seed is not None and not 0 <= options.seed < 2**63:
         raise SimulateError(f"--seed {options.seed}: give a whole number from 0 on")
     match = scenario.settings if scenario else MatchSettings()
+    if options.match is not None:
+        match = read_match_day(options.match).settings(match)
     if options.half_minutes is not None:
         match = replace(match, half_s=60.0 * options.half_minutes)
     if options.tracking and (options.tracked or options.realism):

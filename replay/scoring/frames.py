@@ -22,11 +22,16 @@ _FOREVER_US = 2**62
 
 
 class FrameScore(msgspec.Struct, frozen=True):
-    """Share of ``frames`` on which truth and detections agree; ``live``: a detection counts from when it was known."""
+    """Share of ``frames`` on which truth and detections agree.
+
+    ``live``: the same when a detection counts from when it was known. ``longest_wrong_s``: the longest time without
+    agreement, over the frames that are asked about.
+    """
 
     frames: int
     agreement: float
     live: float | None = None
+    longest_wrong_s: float = 0.0
 
 
 def score_frames(flags: Flags, found: Iterable[EventRecord]) -> dict[str, FrameScore]:
@@ -36,11 +41,27 @@ def score_frames(flags: Flags, found: Iterable[EventRecord]) -> dict[str, FrameS
     """
     records = sorted(found, key=lambda r: (r.ts_us, r.level, r.id))
     dated, live = (in_play(flags.ts_us, dead_spans(records, as_known=known)) for known in (False, True))
-    scores = {"in_play": FrameScore(len(dated), _share(dated == flags.in_play), _share(live == flags.in_play))}
+    right = dated == flags.in_play
+    longest_s = longest_wrong_s(flags.ts_us, right)
+    scores = {"in_play": FrameScore(len(dated), _share(right), _share(live == flags.in_play), longest_s)}
     in_possession = flags.in_play & ((flags.team == "home") | (flags.team == "away"))
     agree = teams_at(flags.ts_us[in_possession], records) == flags.team[in_possession]
-    scores["team_possession"] = FrameScore(int(in_possession.sum()), _share(agree))
+    longest_s = longest_wrong_s(flags.ts_us[in_possession], agree)
+    scores["team_possession"] = FrameScore(int(in_possession.sum()), _share(agree), None, longest_s)
     return {name: figure for name, figure in scores.items() if figure.frames}
+
+
+def longest_wrong_s(ts_us: Ints, right: Bools) -> float:
+    """Return the longest time from a frame that is wrong to the next one that is right, or to the last.
+
+    >>> longest_wrong_s(np.array([0, 1_000_000, 2_000_000, 3_000_000]), np.array([True, False, False, True]))
+    2.0
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[True], right, [True]]).astype(np.int64)))
+    if not len(edges):
+        return 0.0
+    begins, ends = edges[::2], np.minimum(edges[1::2], len(ts_us) - 1)
+    return float((ts_us[ends] - ts_us[begins]).max()) / 1e6
 
 
 def dead_spans(records: Sequence[EventRecord], *, as_known: bool) -> Spans:

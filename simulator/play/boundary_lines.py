@@ -8,7 +8,7 @@ import numpy as np
 
 from football.constants import BALL_RADIUS_M
 from simulator.physics.ball import BallTick
-from simulator.play import flights, stoppages
+from simulator.play import flights, occasions, stoppages
 from simulator.play.match_state import BAR_Z_M, POST_Y_M, State
 from simulator.play.truth_writer import id_of
 from simulator.records import REFEREES, STEP_S, Vector
@@ -119,7 +119,8 @@ def _goal(state: State, t_s: float, position: Vector) -> None:
     state.lost_s += stoppages.ADDED_S["goal"]
     instructed = truth.add("goal.confirmed", t_s + 1.2, REFEREES[0], position, "", (scored,), **score)
     truth.rows[instructed].team = ("home", "away")[team]
-    stoppages.award_restart(state, "kick_off", 1 - team, (0.0, 0.0), dead, t_s)
+    restart = stoppages.award_restart(state, "kick_off", 1 - team, (0.0, 0.0), dead, t_s)
+    occasions.review(state, restart, scored)
 
 
 def _no_goal_directly(state: State, t_s: float, position: Vector, team: int) -> None:

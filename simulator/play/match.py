@@ -31,6 +31,7 @@ from simulator.play import (
     flights,
     goalkeeping,
     match_officials,
+    occasions,
     periods,
     pressing,
     referee,
@@ -96,6 +97,11 @@ class Match:
     def on_pitch(self) -> tuple[int, ...]:
         """Rows of the players on the pitch."""
         return tuple(self.state.players.tolist())
+
+    @property
+    def shapes(self) -> tuple[tuple[float, str, str], ...]:
+        """Shapes of the teams so far: since when (s), team, shape."""
+        return tuple(self.state.shape_changes)
 
     @property
     def is_over(self) -> bool:
@@ -212,6 +218,7 @@ class Match:
         if planning:
             restarts.plan(state)
             referee.show_cards(state)
+            occasions.take_shapes(state)
             substitutions.consider(state)
         restarts.step(state)
 

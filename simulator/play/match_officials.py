@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from simulator.play import occasions
 from simulator.play.match_state import BENCH_Y_M, State
 from simulator.play.team_shape import last_line
 from simulator.records import REFEREES, SQUAD, STARTERS
@@ -44,6 +45,8 @@ def seat_substitutes(state: State) -> None:
     for row in np.flatnonzero(~state.is_playing[: 2 * SQUAD]).tolist():
         if row in busy:
             continue
-        state.targets[row] = state.seats.get(row) or bench_position(state, row)
-        state.paces[row] = 1.5
-        state.facing[row] = math.pi / 2
+        seat = state.seats.get(row) or bench_position(state, row)
+        state.targets[row], state.paces[row], state.facing[row] = seat, 1.5, math.pi / 2
+        if state.settings.occasions.warm_ups and row not in state.seats:
+            state.targets[row], state.paces[row] = occasions.warming_position(state, row, seat)
+            state.facing[row] = math.nan

@@ -118,6 +118,7 @@ class Restart:
         positions: where persons are to stand, by row; ``stand`` where the taker waits.
         fetcher: row of the player who fetches the ball, until ``fetch_until_s``; ``brought_s`` when a ball boy's ball
             is there.
+        is_quick: taken as soon as the ball lies there, wherever the others are.
     """
 
     kind: str
@@ -136,6 +137,7 @@ class Restart:
     fetcher: int = -1
     fetch_until_s: float = 0.0
     brought_s: float = -1.0
+    is_quick: bool = False
 
 
 @dataclass
@@ -207,6 +209,8 @@ class State:
             seats; ``windows``, ``used``, ``used_substitutes``: what teams plan and have used.
         reach_m: how far from the body each can touch the ball, drawn anew for every flight.
         instructed: rows of persons who have an instruction of a script to play the ball.
+        shapes: of both teams now; ``shape_changes``: (time, team, shape) of the first and all later ones;
+            ``coming_shapes``: (time, team number, shape) of those that teams plan.
     """
 
     def __init__(self, settings: MatchSettings, squads: Squads) -> None:
@@ -216,6 +220,9 @@ class State:
         self.truth, self.watching = TruthWriter(), Watching()
         self.team = np.repeat([0, 1, 2], [SQUAD, SQUAD, len(REFEREES)])
         self.sign = np.array([1.0, -1.0])
+        self.shapes = [team.shape for team in squads.teams]
+        self.shape_changes = [(0.0, name, shape) for name, shape in zip(("home", "away"), self.shapes, strict=True)]
+        self.coming_shapes: list[tuple[float, int, str]] = []
         self.slots = [list(range(STARTERS)), list(range(SQUAD, SQUAD + STARTERS))]
         self.bodies = Bodies(np.zeros((PERSONS, 2)))
         self.columns = self.bodies.columns
@@ -238,6 +245,7 @@ class State:
         self.period, self.period_since_s, self.score = 1, 0.0, [0, 0]
         self.is_break, self.is_final, self.is_over = True, False, False
         self.break_until_s, self.lost_s, self.added_s = 0.0, 0.0, -1.0
+        self.break_s = self.settings.break_s
         self.first_kick = 0
 
     def _play(self) -> None:
@@ -321,7 +329,7 @@ class State:
         self.outfield = [rows[1:] for rows in self.of_team]
         depth, side = np.full(PERSONS, np.nan), np.full(PERSONS, np.nan)
         for team, slots in enumerate(self.slots):
-            shape = SHAPES[self.squads.teams[team].shape]
+            shape = SHAPES[self.shapes[team]]
             for row, (_, deep, across) in zip(slots[1:], shape, strict=True):
                 if row >= 0:
                     depth[row], side[row] = deep, across

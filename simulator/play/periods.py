@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from football.constants import BALL_RADIUS_M
-from simulator.play import flights, stoppages
+from simulator.play import flights, occasions, stoppages
 from simulator.play.match_state import State
 from simulator.records import REFEREES, Vector
 
@@ -19,6 +19,10 @@ _CENTRE: Vector = (0.0, 0.0, BALL_RADIUS_M)
 PATIENCE_S = 20.0
 #: After the final whistle the match is told on for so long.
 AFTERMATH_S = 5.0
+#: Length of a half of extra time (Law 7), and of the pause before each.
+EXTRA_S, EXTRA_BREAK_S = 900.0, 60.0
+#: In a long break everybody leaves the surroundings of the pitch.
+_LONG_BREAK_S, _AWAY_M = 300.0, 14.0
 
 
 def step(state: State) -> None:
@@ -27,7 +31,7 @@ def step(state: State) -> None:
         _break(state)
         return
     played_s = state.now_s - state.period_since_s
-    half_s = state.settings.half_s
+    half_s = state.settings.half_s if state.period <= 2 else EXTRA_S
     if played_s < half_s - 1e-9:
         return
     if state.added_s < 0.0:
@@ -57,8 +61,10 @@ def _add(state: State) -> None:
 
 def _end(state: State) -> None:
     position = state.ball.position
-    is_final = state.period >= 2 and not state.settings.endless
-    why = "full time" if is_final else "half time"
+    level = state.score[0] == state.score[1]
+    to_come = state.settings.occasions.extra_time and (state.period == 3 or (state.period == 2 and level))
+    is_final = state.period >= 2 and not state.settings.endless and not to_come
+    why = "full time" if is_final else "half time" if state.period in (1, 3) else "end of normal time"
     blown = state.truth.add("whistle", state.now_s, REFEREES[0], position, why)
     if state.live:
         flights.stopped(state, "stopped", state.now_s, blown, position)
@@ -69,7 +75,9 @@ def _end(state: State) -> None:
         home=state.score[0], away=state.score[1],
     )  # fmt: skip
     state.is_break = True
-    state.break_until_s = state.now_s + (AFTERMATH_S if is_final else state.settings.break_s)
+    break_s = state.settings.break_s if state.period == 1 or state.settings.endless else EXTRA_BREAK_S
+    state.break_until_s = state.now_s + (AFTERMATH_S if is_final else break_s)
+    state.break_s = break_s
     state.is_final = is_final
     if state.ball.in_hands:
         state.ball.release((0.0, 0.0, -1.0))
@@ -84,7 +92,7 @@ def _break(state: State) -> None:
     left_s = state.break_until_s - state.now_s
     if state.restart is not None:
         return
-    line_up_s = min(45.0, 0.5 * state.settings.break_s)
+    line_up_s = min(45.0, 0.5 * state.break_s)
     if left_s > line_up_s:
         _leave(state)
         return
@@ -92,6 +100,8 @@ def _break(state: State) -> None:
     state.period += 1
     state.lost_s, state.added_s = 0.0, -1.0
     state.first_kick = 1 - state.first_kick
+    if state.period == 2:
+        occasions.new_shapes(state)
     stoppages.award_restart(state, "kick_off", state.first_kick, (0.0, 0.0), -1, state.now_s)
     assert state.restart is not None
     state.restart.earliest_s = state.break_until_s
@@ -103,9 +113,10 @@ def _leave(state: State) -> None:
         team = int(state.team[row])
         x, y = state.xy(row)
         tx = (-1.0 if team == 0 else 1.0) * (6.0 + 0.8 * (row % 16))
-        state.targets[row] = tx, -state.half_y - 2.0
+        away_m = _AWAY_M if state.break_s >= _LONG_BREAK_S else 2.0
+        state.targets[row] = tx, -state.half_y - away_m
         state.paces[row] = 1.6 + 0.03 * (row % 8)
-        state.facing[row] = math.nan if abs(x - tx) + abs(y + state.half_y) > 3.0 else math.pi / 2
+        state.facing[row] = math.nan if abs(x - tx) + abs(y + state.half_y + away_m - 2.0) > 3.0 else math.pi / 2
 
 
 def begin_period(state: State) -> None:

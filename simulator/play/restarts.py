@@ -17,6 +17,8 @@ from simulator.play.match_state import BOX_X_M, BOX_Y_M, CIRCLE_M, Action, Resta
 
 #: The ball lies still for so long before it is kicked.
 STILL_S = 1.2
+#: The same of a quick free kick.
+QUICK_STILL_S = 0.3
 #: Where a kicker waits behind the ball, by kind; None for who stands right at it.
 _RUN_UP_M = {"corner": 2.4, "goal_kick": 2.6, "penalty": 4.2, "free_kick": 1.2, "kick_off": 0.6}
 
@@ -71,11 +73,11 @@ def step(state: State) -> None:
     if state.now_s < restart.earliest_s or state.is_held_up or not (is_ready(state, restart) or late):
         return
     if restart.kind == "throw_in":
-        if still_s > 0.4:
+        if still_s > (0.1 if restart.is_quick else 0.4):
             take(state, restart)
         return
     at_ease = state.gap(taker, *stance(state, restart)) < 0.5 and not state.bodies.is_busy(taker)
-    if still_s > STILL_S and at_ease:
+    if still_s > (QUICK_STILL_S if restart.is_quick else STILL_S) and at_ease:
         restart.stage = "run_up"
 
 
@@ -97,6 +99,8 @@ def is_ready(state: State, restart: Restart) -> bool:
     """True if opponents keep their distance (Laws 8, 13 to 17), and at a kick-off everybody is in the own half."""
     kind = restart.kind
     rows = state.of_team[1 - restart.team]
+    if restart.is_quick:
+        return True
     if kind == "throw_in":
         return bool(state.gaps(rows, *restart.spot).min() >= 1.9)
     if kind == "kick_off":

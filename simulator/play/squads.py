@@ -97,6 +97,31 @@ class TeamSettings:
 
 
 @dataclass(frozen=True)
+class Occasions:
+    """Occasions of a match day besides the usual play; the default has none.
+
+    Attributes:
+        warm_ups: substitutes warm up behind the goal lines and along the touchline, stand before their benches, and
+            pass a ball around on the pitch at half-time.
+        quick_share: share of throw-ins and short free kicks that are taken at once.
+        review_share: share of goals after which a video review holds up the kick-off.
+        new_shape_share: chance of each team to change its shape in the second half.
+        extra_time: two halves of 15 minutes follow if the score is level after 90.
+    """
+
+    warm_ups: bool = False
+    quick_share: float = 0.0
+    review_share: float = 0.0
+    new_shape_share: float = 0.0
+    extra_time: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("quick_share", "review_share", "new_shape_share"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"{name} {getattr(self, name)} is not a share")
+
+
+@dataclass(frozen=True)
 class MatchSettings:
     """Settings of a match; two matches with equal settings are equal.
 
@@ -110,6 +135,7 @@ class MatchSettings:
         spare_balls: a spare ball may replace one that has rolled far.
         home, away: the teams; None: drawn by the seed.
         interruptions: 1 the usual share of fouls, injuries and cards; 0 none.
+        occasions: what the day has besides the usual play.
     """
 
     seed: int = 0
@@ -123,6 +149,7 @@ class MatchSettings:
     home: TeamSettings | None = None
     away: TeamSettings | None = None
     interruptions: float = 1.0
+    occasions: Occasions = Occasions()
 
     def __post_init__(self) -> None:
         if not 90 <= self.length_m <= 120 or not 45 <= self.width_m <= 90:

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from simulator.play import derived_truth, set_pieces
+from simulator.play import derived_truth, occasions, set_pieces
 from simulator.play.match_state import Restart, State
 from simulator.records import Vector
 
@@ -59,6 +59,7 @@ def award_restart(
     state.restart = restart
     state.attack = team
     state.taker = -1
+    occasions.hurry(state, restart)
     set_pieces.draw_positions(state, restart)
     return restart
 

@@ -89,7 +89,7 @@ def _close_ranks(state: State, team: int, slot: int) -> None:
     """With ten players, fill last line and midfield; a forward is missing."""
     slots = state.slots[team]
     front = [n for n, row in enumerate(slots) if row >= 0 and n and state.depth_of[row] > 0.6]
-    if slot < 1 or not front or SHAPES[state.squads.teams[team].shape][slot - 1][1] > 0.6:
+    if slot < 1 or not front or SHAPES[state.shapes[team]][slot - 1][1] > 0.6:
         return
     spare = min(front, key=lambda n: float(state.ability["pace"][slots[n]]))
     slots[slot], slots[spare] = slots[spare], -1

@@ -29,7 +29,6 @@ from football.truth_kinds import LEVELS
 from football.untrusted import decode_json
 from football.update_stream import EventRecord
 from simulator.physics.limbs import limb_paths
-from simulator.play.squads import Squads
 from simulator.records import BALLS, NAMES, PERSONS, SQUAD, Contact, PlayedInterval, Row, team_of_row
 from simulator.truth.ball import PEAKS_M_S2, BallTruth
 from simulator.truth.bodies import BodyTruth, LimbPaths
@@ -68,14 +67,14 @@ FRAMES = pa.schema(
 class TruthInput(Protocol):
     """The parts of a match that truth needs besides its intervals; ``simulator.play.match.Match`` is one.
 
-    ``rows`` are play's rows so far; ``squads`` is None where the teams' shapes are unknown.
+    ``rows`` are play's rows so far.
     """
 
     rows: list[Row]
 
     @property
-    def squads(self) -> Squads | None:
-        """Teams and their shapes."""
+    def shapes(self) -> Sequence[tuple[float, str, str]]:
+        """Shapes of the teams so far: since when (s), team, shape; empty where they are unknown."""
 
     @property
     def on_pitch(self) -> Collection[int]:
@@ -91,12 +90,12 @@ class KnownTouches:
 
     Attributes:
         rows: a ``hit`` or ``touch`` for each contact, and what follows from it alone.
-        squads: None.
+        shapes: none.
     """
 
     def __init__(self, contacts: Sequence[Contact], on_pitch: Collection[int]) -> None:
         self.on_pitch = on_pitch
-        self.squads: Squads | None = None
+        self.shapes: Sequence[tuple[float, str, str]] = ()
         self.rows: list[Row] = []
         for contact in contacts:
             hard = math.pi / 2.0 * math.dist(contact.before, contact.after) / contact.duration_s >= PEAKS_M_S2["hit"]
@@ -163,14 +162,18 @@ class Truth:
         return self.lines.table(LEVELS), self._frames([row for row in rows if row.t_s < self._end_s])
 
     def _add_periods(self) -> None:
-        """Add the shapes of the teams (12.13) and the team that attacks +x (3.12), in each period."""
+        """Add the shapes of the teams (12.13) and the team that attacks +x (3.12), in each period; and new shapes."""
+        starts_s = [row.t_s for row in self._periods() if row.t_s < self._end_s]
         for row in self._periods():
             if row.t_s < self._end_s:
                 home, _ = self._attacks()[int(row.variant)]
                 self.lines.add("direction", row.t_s, -1, team="home" if home > 0 else "away")
-                teams = self._match.squads.teams if self._match.squads is not None else ()
-                for team, settings in zip(("home", "away"), teams, strict=False):
-                    self.lines.add("formation", row.t_s, -1, variant=settings.shape, team=team)
+                shapes = {team: shape for since_s, team, shape in self._match.shapes if since_s <= row.t_s}
+                for team, shape in shapes.items():
+                    self.lines.add("formation", row.t_s, -1, variant=shape, team=team)
+        for since_s, team, shape in self._match.shapes:
+            if starts_s and starts_s[0] < since_s < self._end_s and since_s not in starts_s:
+                self.lines.add("formation", since_s, -1, variant=shape, team=team)
 
     def _add_beginning(self) -> None:
         """Add a stoppage (6.3, 6.4) if the stream begins before the kick-off: the ball is dead from ``HEARD_S`` on."""
