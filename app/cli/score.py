@@ -13,10 +13,16 @@ from app.library.scores import truth_and_events
 from replay.scoring.figures import KindScore, Score
 from replay.scoring.figures import score as score_events
 from replay.scoring.frames import FrameScore
+from replay.scoring.payloads import ValueScore
+from replay.scoring.rates import Rate
 
 app = typer.Typer(add_completion=False)
 
-_HEAD = ("kind", "window", "true", "found", "both", "prec", "rec", "F1", "err ms", "p95", "missed ones taken for")
+_HEAD = (
+    "kind", "window", "true", "found", "both", "prec", "rec", "F1", "strict", "err ms", "p95", "place m",
+    "missed ones taken for",
+)  # fmt: skip
+_RATES = ("a match of 90 minutes", "found", "true", "published", "")
 
 
 @app.command()
@@ -53,10 +59,43 @@ def lines(result: Score) -> list[str]:
     never = [f"{kind} ({f.fn})" for kind, f in result.kinds.items() if not f.tp + f.fp]
     text = [f"Truth: {result.truth}", "", *table]
     text += ["", "Never found: " + ", ".join(never)] if never else []
+    text += _value_lines(result)
     text += ["", *(_frame_line(name, figure) for name, figure in result.frames.items())] if result.frames else []
     if result.unjudged:
         text += ["", f"Found besides, of kinds that truth is silent about: {sum(result.unjudged.values())}"]
-    return text
+    return text + _rate_lines(result)
+
+
+def _value_lines(result: Score) -> list[str]:
+    """What pairs say besides time, kind and player."""
+    rows = [
+        f"  {kind} {name}: {_value(score)} ({score.pairs})"
+        for kind, figures in result.kinds.items()
+        for name, score in figures.values.items()
+    ]
+    return ["", "Payloads of pairs: equal, or median and p95 of the difference (pairs)", *rows] if rows else []
+
+
+def _value(score: ValueScore) -> str:
+    return f"{score.right:.1%}" if score.right is not None else f"{score.median:g}, {score.p95:g}"
+
+
+def _rate_lines(result: Score) -> list[str]:
+    """What leagues publish; ``!`` marks a figure outside, beyond what chance explains."""
+    if not result.rates:
+        return []
+    rows = [_RATES]
+    for rate in result.rates:
+        low, high = rate.published.range
+        rows.append((rate.published.name, _rate(rate.found), _rate(rate.true), f"{low:g} to {high:g}", ""))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(_RATES) - 1)]
+    return ["", *(_aligned(row, widths) for row in rows)]
+
+
+def _rate(rate: Rate | None) -> str:
+    if rate is None or rate.value is None:
+        return "-"
+    return f"{rate.value:.3g}" + ("" if rate.verdict == "ok" else f" ! {rate.verdict}")
 
 
 def _row(kind: str, f: KindScore) -> tuple[str, ...]:
@@ -65,7 +104,9 @@ def _row(kind: str, f: KindScore) -> tuple[str, ...]:
     taken += [f"[{change} {count}]" for change, count in f.variants.items()]
     times = (f"{error.median:.0f}", f"{error.p95:.0f}") if error else ("-", "-")
     counts = (f"{f.window_ms:.0f} ms", str(f.tp + f.fn), str(f.tp + f.fp), str(f.tp))
-    return (kind, *counts, _share(f.precision), _share(f.recall), _share(f.f1), *times, ", ".join(taken))
+    shares = (_share(f.precision), _share(f.recall), _share(f.f1), _share(f.strict_f1))
+    place = f"{f.place_m.median:.2f}" if f.place_m and f.place_m.median is not None else "-"
+    return (kind, *counts, *shares, *times, place, ", ".join(taken))
 
 
 def _aligned(row: tuple[str, ...], widths: list[int]) -> str:

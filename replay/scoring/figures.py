@@ -19,6 +19,8 @@ from football.packet_table import Ints
 from football.update_stream import EventRecord
 from replay.scoring.frames import FrameScore, score_frames
 from replay.scoring.matching import Pairs, assign, within
+from replay.scoring.payloads import ValueScore, place_error_m, value_scores, variant_right
+from replay.scoring.rates import LeagueRate, league_rates
 from replay.scoring.rules import family_of
 from replay.scoring.truth import Mark, Truth
 
@@ -43,6 +45,8 @@ class KindScore(msgspec.Struct, frozen=True):
     ``precision`` is None where nothing was detected, ``recall`` where there is no truth, ``time_error_ms`` without
     a pair. ``confusion`` counts what missed truths were mistaken for. Of the pairs, ``variants`` counts
     ``true > found`` where both have one and they differ, and ``other_player`` those whose players differ.
+    ``variant_right`` is the share of pairs with the right variant, ``strict_f1`` counts the others as missed and
+    invented, ``place_m`` is the distance between the places of pairs, ``values`` the agreement of their payloads.
     """
 
     tp: int
@@ -56,15 +60,24 @@ class KindScore(msgspec.Struct, frozen=True):
     variants: Mapping[str, int]
     other_player: int
     window_ms: float
+    variant_right: float | None = None
+    strict_f1: float = 0.0
+    place_m: ValueScore | None = None
+    values: Mapping[str, ValueScore] = {}
 
 
 class Score(msgspec.Struct, frozen=True):
-    """All figures: by kind, by question about frames, and counts of detections of kinds that truth does not cover."""
+    """All figures of a match.
+
+    ``kinds``: by kind. ``frames``: by question about frames. ``unjudged``: counts of detections of kinds that truth
+    does not cover. ``rates``: figures that leagues publish, if it is known how long the match was.
+    """
 
     truth: str
     kinds: Mapping[str, KindScore]
     frames: Mapping[str, FrameScore]
     unjudged: Mapping[str, int]
+    rates: tuple[LeagueRate, ...] = ()
 
 
 class Judged(NamedTuple):
@@ -94,7 +107,8 @@ def score(truth: Truth, found: Iterable[EventRecord]) -> Score:
     kinds = {j.kind: _figures(truth, j, taken[j.kind]) for j in judged if j.truths or j.finds}
     unjudged = Counter(r.kind for r in records if truth.names.get(r.kind, r.kind) not in truth.kinds)
     frames = {} if truth.flags is None else score_frames(truth.flags, records)
-    return Score(truth.name, kinds, frames, dict(sorted(unjudged.items())))
+    rates = () if truth.span_us is None else league_rates(records, truth.marks, truth.kinds, truth.span_us)
+    return Score(truth.name, kinds, frames, dict(sorted(unjudged.items())), rates)
 
 
 def judge(truth: Truth, found: Iterable[EventRecord]) -> list[Judged]:
@@ -196,6 +210,7 @@ def _figures(truth: Truth, judged: Judged, confusion: Counter[str]) -> KindScore
     fp, fn = len(judged.finds) - tp, len(judged.truths) - tp
     pairs = [(judged.truths[i], judged.finds[j]) for i, j in zip(*map(Ints.tolist, judged.pairs), strict=True)]
     variants = Counter(f"{t.variant} > {f.variant}" for t, f in pairs if t.variant and f.variant not in ("", t.variant))
+    strict = tp - sum(variants.values())
     return KindScore(
         tp,
         fp,
@@ -208,6 +223,10 @@ def _figures(truth: Truth, judged: Judged, confusion: Counter[str]) -> KindScore
         dict(sorted(variants.items())),
         sum(bool(t.player) and t.player != f.player for t, f in pairs),
         truth.rule(judged.kind).window_us / 1e3,
+        variant_right(pairs),
+        2 * strict / (2 * tp + fp + fn),
+        place_error_m(pairs),
+        value_scores(judged.kind, pairs),
     )
 
 

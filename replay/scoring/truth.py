@@ -20,14 +20,17 @@ class ScoreError(UserError, ValueError):
     """A truth that cannot be read, contradicts itself, or does not belong to the match; the message names the file."""
 
 
-class Mark(msgspec.Struct, frozen=True, gc=False):
-    """An event for comparison: time, kind, and team and player as far as they are known (else empty)."""
+class Mark(msgspec.Struct, frozen=True):
+    """An event for comparison: time, kind, and team, player, place and payload as far as they are known."""
 
     ts_us: int
     kind: str
     variant: str = ""
     team: str = ""
     player: str = ""
+    x_m: float | None = None
+    y_m: float | None = None
+    detail: Mapping[str, Scalar] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,14 +112,17 @@ class Truth:
         """Return a detection as a mark, under this truth's name of its kind and dated as the truth dates it."""
         kind = self.names.get(record.kind, record.kind)
         name = self.occurred.get(record.kind) or OCCURRED.get(record.kind, "")
-        return Mark(_time(record.ts_us, record.detail, name), kind, record.variant, record.team, record.player)
+        return _mark(record, kind, name)
 
 
 def true_marks(records: Iterable[EventRecord]) -> tuple[Mark, ...]:
     """Return the marks of a truth in the form of events, dated when they happened where they say so."""
-    return tuple(
-        Mark(_time(r.ts_us, r.detail, OCCURRED.get(r.kind, "")), r.kind, r.variant, r.team, r.player) for r in records
-    )
+    return tuple(_mark(record, record.kind, OCCURRED.get(record.kind, "")) for record in records)
+
+
+def _mark(record: EventRecord, kind: str, name: str) -> Mark:
+    ts_us = _time(record.ts_us, record.detail, name)
+    return Mark(ts_us, kind, record.variant, record.team, record.player, record.x_m, record.y_m, record.detail)
 
 
 def _time(ts_us: int, detail: Mapping[str, Scalar], name: str) -> int:

@@ -66,7 +66,12 @@ def test_a_store_against_its_own_events_is_perfect(tmp_path, truth, capsys):
     assert scores["kinds"].keys() == {e.kind for e in EVENTS}
     assert all(figures["f1"] == 1.0 for figures in scores["kinds"].values())
     assert scores["kinds"]["pass.attempt"]["time_error_ms"] == {"median": 0.0, "p95": 0.0, "bias": 0.0}
-    assert scores["frames"]["in_play"] == {"frames": 11, "agreement": 1.0, "live": pytest.approx(10 / 11)}
+    assert scores["frames"]["in_play"] == {
+        "frames": 11,
+        "agreement": 1.0,
+        "live": pytest.approx(10 / 11),
+        "longest_wrong_s": 0.0,
+    }
     assert scores["frames"]["team_possession"]["agreement"] == pytest.approx(5 / 6)
 
 
