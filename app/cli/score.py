@@ -67,7 +67,7 @@ def lines(result: Score) -> list[str]:
 
 
 def _value_lines(result: Score) -> list[str]:
-    """What pairs say besides time, kind and player."""
+    """Lines of payloads: agreement of what pairs say besides time, kind and player."""
     rows = [
         f"  {kind} {name}: {_value(score)} ({score.pairs})"
         for kind, figures in result.kinds.items()
@@ -81,7 +81,7 @@ def _value(score: ValueScore) -> str:
 
 
 def _rate_lines(result: Score) -> list[str]:
-    """What leagues publish; ``!`` marks a figure outside, beyond what chance explains."""
+    """The match beside what leagues publish; ``!`` marks a figure outside, beyond what chance explains."""
     if not result.rates:
         return []
     rows = [_RATES]

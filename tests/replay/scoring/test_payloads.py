@@ -1,4 +1,4 @@
-"""What pairs say is judged: a wrong variant, place or payload lowers a figure."""
+"""The content of pairs is judged: a wrong variant, place or payload lowers a figure."""
 
 from __future__ import annotations
 

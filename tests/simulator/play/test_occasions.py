@@ -110,6 +110,11 @@ def test_new_shapes_come_in_the_second_half_and_are_true() -> None:
     assert all(since_s >= second - 60.0 for since_s, _, _ in changes[2:])
 
 
+def test_the_days_of_the_product_are_these() -> None:
+    names = [path.stem for path in sorted(SHIPPED.glob("*.yaml"))]
+    assert names == ["busy_sidelines", "cup", "league", "quick_restarts", "short_league"]
+
+
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)
 def test_a_shipped_match_day_is_read(path: object) -> None:
     day = read_match_day(path.stem)  # type: ignore[attr-defined]
