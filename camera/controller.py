@@ -21,13 +21,16 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
+from camera.bounds import Bounds
 from camera.drive import StepChooser
 from camera.head import Pose
 from camera.metrics import CameraFigures
 from camera.mount import Mount
 from camera.observer import Observer
+from camera.operator import GoTo, Hold, ManualDrive, Order
 from camera.planner import NORMAL, TICK_US, Plan, Planner, Style
 from camera.profile import Profile
 from camera.protocols.messages import (
@@ -44,6 +47,7 @@ from camera.protocols.messages import (
 from camera.protocols.registry import Address
 from camera.protocols.registry import protocol as protocol_row
 from camera.record import Row
+from camera.roles import ROLES, Role
 from football.update_stream import UpdateRecord, View
 
 #: Limit of the wait for a standstill at the end.
@@ -84,6 +88,26 @@ class Feed(Protocol):
         ...
 
 
+class CameraState(msgspec.Struct, frozen=True):
+    """The state of a camera at its last tick.
+
+    Attributes:
+        mode: of ``camera.planner.Plan``, or ``offline`` while the head does not answer.
+        order: the operator's order in force: ``drive``, ``hold``, ``preset``, or empty.
+        pose: of the head; None while offline.
+        problem: what is wrong, in a sentence; empty if nothing is.
+    """
+
+    mode: str
+    order: str
+    pose: Pose | None
+    problem: str
+
+
+_ORDERS = {type(None): "", ManualDrive: "drive", Hold: "hold", GoTo: "preset"}
+_PROBLEMS = {"stop": "it has no new position to follow"}
+
+
 class CameraController:
     """Steers one head from a feed.
 
@@ -97,6 +121,12 @@ class CameraController:
             in ``figures()["record_errors"]`` and does not stop the camera.
         style: how the camera moves.
         size_m: length and width of the pitch.
+        role: what the camera shows.
+        bounds: where it may look; None is the whole travel of the head.
+
+    Raises:
+        AddressError: the host of the head is unknown.
+        ProtocolError: no such protocol.
     """
 
     def __init__(
@@ -109,6 +139,8 @@ class CameraController:
         record: Callable[[Sequence[Row]], None] | None = None,
         style: Style = NORMAL,
         size_m: tuple[float, float] = (105.0, 68.0),
+        role: Role = ROLES["main"],
+        bounds: Bounds | None = None,
     ) -> None:
         self._feed, self._mount, self._profile, self._record = feed, mount, profile, record
         now_us = _now_us()
@@ -116,7 +148,7 @@ class CameraController:
         self._link = row.link((address.host, address.port))
         self._session = row.session(profile, address)
         self._observer = Observer(profile, now_us)
-        self._planner = Planner(mount, profile, self._observer.at(now_us), style, size_m)
+        self._planner = Planner(mount, profile, self._observer.at(now_us), style, size_m, role, bounds)
         self._chooser = StepChooser(profile)
         self._cursor = 0
         self._view: View | None = None
@@ -131,6 +163,7 @@ class CameraController:
         self._latencies_us: deque[int] = deque(maxlen=LATENCIES_MAX)
         self._counts: Counter[str] = Counter()
         self._failure = ""
+        self._state = CameraState("offline", "", None, "its head has not answered yet")
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="camera controller", daemon=True)
@@ -139,6 +172,14 @@ class CameraController:
         """Start steering; return itself."""
         self._thread.start()
         return self
+
+    def order(self, order: Order | None) -> None:
+        """Take an operator's order, which wins from the next tick on; None hands back to the planner."""
+        self._planner.order = order
+
+    def state(self) -> CameraState:
+        """Return what the camera does now."""
+        return self._state
 
     def stop(self) -> None:
         """Stop the head, wait until it stands still (at most ``STOP_S``), record the last rows. Safe to call twice."""
@@ -175,6 +216,7 @@ class CameraController:
             self._steer()
         except Exception as error:  # the match continues without this camera; the figures have the reason
             self._failure = f"{type(error).__name__}: {error}"
+            self._state = CameraState("offline", "", None, f"it is not steered any more: {self._failure}")
         finally:
             self._halt()
             self._flush()
@@ -342,11 +384,19 @@ class CameraController:
 
     def _record_tick(self, plan: Plan, now_us: int) -> None:
         row = self._row(plan, now_us)
+        self._state = self._state_of(row)
         self._rows.append(row)
         with self._lock:
             self._figures.add(row)
         if len(self._rows) >= LOT_ROWS:
             self._flush()
+
+    def _state_of(self, row: Row) -> CameraState:
+        order = _ORDERS[type(self._planner.order)]
+        if row.achieved_pan_deg is None or row.achieved_tilt_deg is None or row.achieved_width_deg is None:
+            return CameraState(row.mode, order, None, "its head does not answer")
+        pose = Pose(row.achieved_pan_deg, row.achieved_tilt_deg, row.achieved_width_deg)
+        return CameraState(row.mode, order, pose, _PROBLEMS.get(row.mode, ""))
 
     def _row(self, plan: Plan, now_us: int) -> Row:
         online, pan, tilt = self._online, self._profile.pan, self._profile.tilt

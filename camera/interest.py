@@ -21,7 +21,7 @@ from football.constants import GRAVITY_M_S2
 from football.update_stream import BallView, EventRecord, UpdateRecord, View
 
 Where = Literal["place", "goal", "receiver"]
-Framing = Literal["play", "goalmouth", "restart"]
+Framing = Literal["play", "goalmouth", "restart", "player"]
 
 #: Share of its weight with which a tentative event pulls.
 TENTATIVE = 0.5

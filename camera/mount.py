@@ -7,10 +7,12 @@ The one table of conventions (each row has a test):
 | pitch x, y, z (metres) | as in ``football.packets``: along, across to the left, up | the centre spot, on the grass |
 | heading_deg | counter-clockwise seen from above, from the +x axis | the camera's pan zero looks along +x |
 | pan_deg | to the right, clockwise seen from above | along the heading |
-| tilt_deg | up | level |
+| tilt_deg | up | level, or along the tilt offset |
+| tilt_offset_deg | up | the head's tilt zero is level |
+| roll_deg | clockwise seen from behind the camera | upright |
 | width_deg, height_deg | with a wider picture | |
 
-The head stands upright (no roll); its three axes meet in one point, where the lens is.
+The head's three axes meet in one point, where the lens is.
 """
 
 from __future__ import annotations
@@ -35,13 +37,16 @@ class Mount(msgspec.Struct, frozen=True):
     y_m: float = -74.0
     z_m: float = 15.0
     heading_deg: float = 90.0
+    tilt_offset_deg: float = 0.0
+    roll_deg: float = 0.0
 
     def aim(self, x_m: float, y_m: float, z_m: float = 0.0) -> tuple[float, float]:
         """Return (pan_deg, tilt_deg) at which the point is in the middle of the picture."""
-        dx_m, dy_m = x_m - self.x_m, y_m - self.y_m
-        bearing_deg = math.degrees(math.atan2(dy_m, dx_m))
-        tilt_deg = math.degrees(math.atan2(z_m - self.z_m, math.hypot(dx_m, dy_m)))
-        return wrapped_deg(self.heading_deg - bearing_deg), tilt_deg
+        forward, right, up = self._base()
+        offset = (x_m - self.x_m, y_m - self.y_m, z_m - self.z_m)
+        ahead_m, across_m = _dot(offset, forward), _dot(offset, right)
+        pan_deg = math.degrees(math.atan2(across_m, ahead_m))
+        return pan_deg, math.degrees(math.atan2(_dot(offset, up), math.hypot(ahead_m, across_m)))
 
     def distance_m(self, x_m: float, y_m: float, z_m: float = 0.0) -> float:
         """Return the distance from the lens to a point."""
@@ -49,7 +54,7 @@ class Mount(msgspec.Struct, frozen=True):
 
     def point(self, pan_deg: float, tilt_deg: float, z_m: float = 0.0) -> tuple[float, float] | None:
         """Return where the middle of the picture meets the plane at height ``z_m``; None if it never does."""
-        dx, dy, dz = _axes(self.heading_deg - pan_deg, tilt_deg)[0]
+        dx, dy, dz = self._axes(pan_deg, tilt_deg)[0]
         drop_m = z_m - self.z_m
         if dz == 0 or drop_m / dz <= 0:
             return None
@@ -59,7 +64,7 @@ class Mount(msgspec.Struct, frozen=True):
         self, pose: Pose, aspect: float, x_m: float, y_m: float, z_m: float = 0.0, margin: float = 0.0
     ) -> bool:
         """True if the point is inside the picture, ``margin`` (share of the half width) away from its edges."""
-        forward, right, up = _axes(self.heading_deg - pose.pan_deg, pose.tilt_deg)
+        forward, right, up = self._axes(pose.pan_deg, pose.tilt_deg)
         offset = (x_m - self.x_m, y_m - self.y_m, z_m - self.z_m)
         depth_m = _dot(offset, forward)
         if depth_m <= 0:
@@ -75,7 +80,7 @@ class Mount(msgspec.Struct, frozen=True):
 
         What lies beyond the pitch and ``SURROUND_M`` of grass around it is cut off.
         """
-        forward, right, up = _axes(self.heading_deg - pose.pan_deg, pose.tilt_deg)
+        forward, right, up = self._axes(pose.pan_deg, pose.tilt_deg)
         half = math.tan(math.radians(pose.width_deg / 2))
         corners = ((-1, -1), (1, -1), (1, 1), (-1, 1))
         rays = [_combined(forward, right, up, across * half, above * half / aspect) for across, above in corners]
@@ -90,6 +95,31 @@ class Mount(msgspec.Struct, frozen=True):
         if rays_in_sight.is_empty or rays_in_sight.geom_type != "Polygon":
             return []
         return [(float(x), float(y)) for x, y in shapely.get_coordinates(rays_in_sight)[:-1]]
+
+    def _base(self) -> tuple[Vector, Vector, Vector]:
+        """Return the unit vectors of the head at pan and tilt zero."""
+        forward, right, up = _axes(self.heading_deg, self.tilt_offset_deg)
+        c, s = math.cos(math.radians(self.roll_deg)), math.sin(math.radians(self.roll_deg))
+        return forward, _combined((0.0, 0.0, 0.0), right, up, c, -s), _combined((0.0, 0.0, 0.0), right, up, s, c)
+
+    def _axes(self, pan_deg: float, tilt_deg: float) -> tuple[Vector, Vector, Vector]:
+        """Return the unit vectors forward, right and up of the camera at a direction of its head."""
+        zero = (0.0, 0.0, 0.0)
+        base_forward, base_right, base_up = self._base()
+        head = _axes(-pan_deg, tilt_deg)  # in the head's own frame: x forward, y to the left, z up
+        turned = [
+            _combined(_combined(zero, base_forward, base_right, x, -y), base_up, zero, z, 0.0) for x, y, z in head
+        ]
+        return turned[0], turned[1], turned[2]
+
+
+def _axes(self, pan_deg: float, tilt_deg: float) -> tuple[Vector, Vector, Vector]:
+    """Return the unit vectors forward, right and up of the camera at a direction of its head."""
+    zero = (0.0, 0.0, 0.0)
+    base_forward, base_right, base_up = self._base()
+    head = _axes(-pan_deg, tilt_deg)  # in the head's own frame: x forward, y to the left, z up
+    turned = [_combined(_combined(zero, base_forward, base_right, x, -y), base_up, zero, z, 0.0) for x, y, z in head]
+    return turned[0], turned[1], turned[2]
 
 
 def wrapped_deg(angle_deg: float) -> float:

@@ -22,11 +22,14 @@ import math
 
 import msgspec
 
+from camera.bounds import Bounds, bounds_of
 from camera.head import Pose
-from camera.interest import PULLS_MAX, Framing, Interest, Pull, interest, pull_of
+from camera.interest import AHEAD_US_MAX, PULLS_MAX, Framing, Interest, Pull, interest, pull_of
 from camera.motion import Limits, Motion, follow
 from camera.mount import Mount
+from camera.operator import DEAD_MAN_US, GoTo, Hold, ManualDrive, Order
 from camera.profile import Profile
+from camera.roles import ROLES, Role, shown
 from football.update_stream import UpdateRecord, View
 
 TICK_US = 20_000
@@ -59,19 +62,26 @@ class Style(msgspec.Struct, frozen=True):
     outer: float = 0.05
     inner: float = 0.02
     silence_us: int = 300_000
-    picture_m: tuple[tuple[Framing, float], ...] = (("play", 30.0), ("goalmouth", 36.0), ("restart", 26.0))
+    picture_m: tuple[tuple[Framing, float], ...] = (
+        ("play", 30.0),
+        ("goalmouth", 36.0),
+        ("restart", 26.0),
+        ("player", 10.0),
+    )
 
 
 CALM = Style(stiffness_s=2.0, pan=Limits(40.0, 35.0, 100.0), tilt=Limits(20.0, 18.0, 50.0), outer=0.08, inner=0.03)
 NORMAL = Style()
 SPORT = Style(stiffness_s=5.0, forward=0.4, pan=Limits(90.0, 110.0, 500.0), tilt=Limits(45.0, 55.0, 250.0))
+STYLES = {"calm": CALM, "normal": NORMAL, "sport": SPORT}
 
 
 class Plan(msgspec.Struct, frozen=True):
     """The plan at one instant.
 
     ``target_*`` is the interest's direction, before any smoothing; ``pan``, ``tilt`` are the smooth movement,
-    ``width_deg`` the picture's width. ``mode``: ``follow``, ``hold`` (in the dead zone) or ``stop`` (no new view).
+    ``width_deg`` the picture's width. ``mode``: ``follow``, ``hold`` (in the dead zone) or ``stop`` (no new view, or
+    without the ball or the role's player); ``operator``, ``held`` or ``preset`` while an operator's order is in force.
     """
 
     now_us: int
@@ -118,6 +128,8 @@ class Planner:
         start: pose at the beginning, at rest.
         style: how the camera moves.
         size_m: length and width of the pitch.
+        role: what the camera shows.
+        bounds: where it may look; None is the whole travel of the head.
     """
 
     def __init__(
@@ -127,8 +139,12 @@ class Planner:
         start: Pose,
         style: Style = NORMAL,
         size_m: tuple[float, float] = (105.0, 68.0),
+        role: Role = ROLES["main"],
+        bounds: Bounds | None = None,
     ) -> None:
         self.mount, self.profile, self.style, self.size_m = mount, profile, style, size_m
+        self.role, self.bounds = role, bounds or bounds_of(profile)
+        self.order: Order | None = None  # of the operator; None plans by itself
         self._pan, self._tilt = Motion(start.pan_deg), Motion(start.tilt_deg)
         self._zoom = Motion(math.log(start.width_deg))
         self._target = (start.pan_deg, start.tilt_deg)
@@ -169,11 +185,44 @@ class Planner:
         dt_s = min(now_us - last_us, TICK_US_MAX) / 1e6
         self._ticked_us = now_us
         self._pulls = tuple(pull for pull in self._pulls if pull.until_us > self.stream_us)
-        focus = self._focus(now_us, frontier_us)
+        if self.order is not None:
+            mode, moved = self._obey(self.order, now_us, dt_s)
+        else:
+            focus = self._focus(now_us, frontier_us)
+            moved = self._brake(dt_s) if focus is None else self._follow(focus, dt_s)
+            mode = "stop" if focus is None else "follow" if self._gates[0].open or self._gates[1].open else "hold"
+        if self.bounds.forbidden and not self._can_move(moved, dt_s):
+            moved = (*self._braked(self._pan, self._tilt, dt_s), moved[2])
         if dt_s > 0:
-            self._pan, self._tilt, self._zoom = self._brake(dt_s) if focus is None else self._follow(focus, dt_s)
-        mode = "stop" if focus is None else "follow" if self._gates[0].open or self._gates[1].open else "hold"
+            self._pan, self._tilt, self._zoom = moved
         return Plan(now_us, *self._target, self._pan, self._tilt, math.exp(self._zoom.position), mode)
+
+    def _obey(self, order: Order, now_us: int, dt_s: float) -> tuple[str, tuple[Motion, Motion, Motion]]:
+        """Return the mode, and pan, tilt and zoom after a tick of an operator's order."""
+        style = self.style
+        match order:
+            case GoTo(pose):
+                self._target = self.bounds.clipped(pose.pan_deg, pose.tilt_deg)
+                pan = follow(self._pan, self._target[0], 0.0, dt_s, style.pan, style.stiffness_s)
+                tilt = follow(self._tilt, self._target[1], 0.0, dt_s, style.tilt, style.stiffness_s)
+                return "preset", (pan, tilt, follow(self._zoom, math.log(pose.width_deg), 0.0, dt_s, style.zoom, 1.5))
+            case ManualDrive(pan_share, tilt_share, zoom_share, at_us) if now_us - at_us <= DEAD_MAN_US:
+                pan = self._driven(self._pan, pan_share, self.bounds.pan_deg, style.pan, dt_s)
+                tilt = self._driven(self._tilt, tilt_share, self.bounds.tilt_deg, style.tilt, dt_s)
+                lens = math.log(self.profile.zoom.tele_width_deg), math.log(self.profile.zoom.wide_width_deg)
+                return "operator", (pan, tilt, self._driven(self._zoom, -zoom_share, lens, style.zoom, dt_s))
+            case ManualDrive():
+                return "operator", self._brake(dt_s)
+            case Hold():
+                return "held", self._brake(dt_s)
+
+    def _driven(self, motion: Motion, share: float, ends: tuple[float, float], limits: Limits, dt_s: float) -> Motion:
+        """Return an axis after a tick of a drive at a share of its greatest speed, which ends at its limits."""
+        goal = ends[1] if share > 0 else ends[0] if share < 0 else motion.position
+        slow = Limits(max(abs(share), 0.01) * limits.speed, limits.accel, limits.jerk)
+        if abs(motion.velocity) > slow.speed:
+            return follow(motion, goal, 0.0, dt_s, limits, self.style.stiffness_s, abs(share))
+        return follow(motion, goal, 0.0, dt_s, slow, self.style.stiffness_s)
 
     def _focus(self, now_us: int, frontier_us: int) -> Interest | None:
         """Return the point of interest; None without a ball, or without a new view for ``silence_us``."""
@@ -181,7 +230,9 @@ class Planner:
             return None
         stream_us = self._view.ts_us + now_us - self._view_arrived_us
         ahead_us = self.style.lead_us + self.delay_us
-        return interest(self._view, self._pulls, stream_us, ahead_us, frontier_us, self.size_m)
+        focus = interest(self._view, self._pulls, stream_us, ahead_us, frontier_us, self.size_m)
+        ahead_s = min(stream_us - self._view.ts_us + ahead_us, AHEAD_US_MAX) / 1e6
+        return shown(self.role, focus, self._view, self.size_m[0], ahead_s)
 
     def _follow(self, focus: Interest, dt_s: float) -> tuple[Motion, Motion, Motion]:
         """Return pan, tilt and zoom after a tick that follows ``focus``."""
@@ -209,7 +260,8 @@ class Planner:
         """Return the zoom after a tick towards the width of the framing, at the distance of ``focus``."""
         zoom, style = self.profile.zoom, self.style
         distance_m = self.mount.distance_m(focus.x_m, focus.y_m, focus.z_m)
-        width_deg = 2 * math.degrees(math.atan(dict(style.picture_m)[focus.framing] / 2 / distance_m))
+        picture_m = dict(style.picture_m)[focus.framing] * self.role.picture
+        width_deg = 2 * math.degrees(math.atan(picture_m / 2 / distance_m))
         width_deg = max(zoom.tele_width_deg, min(zoom.wide_width_deg, width_deg))
         target = math.log(width_deg)
         gain = self._gates[2].gain(target - self._zoom.position, abs(self._zoom.velocity), 0.1, 0.02, 0.01, dt_s)
@@ -217,14 +269,26 @@ class Planner:
 
     def _brake(self, dt_s: float) -> tuple[Motion, Motion, Motion]:
         """Return pan, tilt and zoom after a tick of braking."""
+        zoom = follow(self._zoom, self._zoom.position, 0.0, dt_s, self.style.zoom, 1.5, 0.0)
+        return (*self._braked(self._pan, self._tilt, dt_s), zoom)
+
+    def _braked(self, pan: Motion, tilt: Motion, dt_s: float) -> tuple[Motion, Motion]:
         style = self.style
-        pan = follow(self._pan, self._pan.position, 0.0, dt_s, style.pan, style.stiffness_s, 0.0)
-        tilt = follow(self._tilt, self._tilt.position, 0.0, dt_s, style.tilt, style.stiffness_s, 0.0)
-        zoom = follow(self._zoom, self._zoom.position, 0.0, dt_s, style.zoom, 1.5, 0.0)
-        return pan, tilt, zoom
+        return (
+            follow(pan, pan.position, 0.0, dt_s, style.pan, style.stiffness_s, 0.0),
+            follow(tilt, tilt.position, 0.0, dt_s, style.tilt, style.stiffness_s, 0.0),
+        )
+
+    def _can_move(self, moved: tuple[Motion, Motion, Motion], dt_s: float) -> bool:
+        """True if the camera, once it has moved so, can still stop outside of the forbidden zones.
+
+        It was outside, and could stop outside, at the tick before: so braking now is always safe.
+        """
+        if any(zone.holds(moved[0].position, moved[1].position) for zone in self.bounds.forbidden):
+            return any(zone.holds(self._pan.position, self._tilt.position) for zone in self.bounds.forbidden)
+        step_s = max(dt_s, TICK_US / 1e6)
+        return self.bounds.can_stop(moved[0], moved[1], lambda pan, tilt: self._braked(pan, tilt, step_s))
 
     def _aim(self, x_m: float, y_m: float, z_m: float) -> tuple[float, float]:
-        """Return pan and tilt of a point, within the travel of the head."""
-        pan_deg, tilt_deg = self.mount.aim(x_m, y_m, z_m)
-        pan, tilt = self.profile.pan, self.profile.tilt
-        return min(max(pan_deg, pan.min_deg), pan.max_deg), min(max(tilt_deg, tilt.min_deg), tilt.max_deg)
+        """Return pan and tilt of a point, within the bounds."""
+        return self.bounds.clipped(*self.mount.aim(x_m, y_m, z_m))

@@ -72,7 +72,7 @@ class ScriptedFeed:
         self._view: View | None = None
         self._health: Health | None = None
         self._latency: Mapping[str, Mapping[str, float]] = {}
-        self._camera: CameraPose | None = None
+        self._cameras: tuple[CameraPose, ...] = ()
         self._input: InputState | None = None
         self._now_us = 0
         self._frontier_us = -(2**62)
@@ -97,12 +97,10 @@ class ScriptedFeed:
             self._frontier_us = frontier_us
             self._view = view or self._view
 
-    def report(
-        self, health: Health, latency: Mapping[str, Mapping[str, float]], camera: CameraPose | None = None
-    ) -> None:
-        """Sets what the health strip shows, and the camera."""
+    def report(self, health: Health, latency: Mapping[str, Mapping[str, float]], *cameras: CameraPose) -> None:
+        """Sets what the health strip shows, and the cameras."""
         with self._lock:
-            self._health, self._latency, self._camera = health, latency, camera
+            self._health, self._latency, self._cameras = health, latency, cameras
 
     def set_input(self, state: InputState) -> None:
         """Set the state of the input."""
@@ -146,9 +144,9 @@ class ScriptedFeed:
         with self._lock:
             return self._input
 
-    def camera(self) -> CameraPose | None:
+    def cameras(self) -> tuple[CameraPose, ...]:
         with self._lock:
-            return self._camera
+            return self._cameras
 
     def ended(self) -> bool:
         with self._lock:

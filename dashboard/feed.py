@@ -31,11 +31,16 @@ class Aim(msgspec.Struct, frozen=True, gc=False):
 
 
 class CameraPose(msgspec.Struct, frozen=True, gc=False):
-    """The pose that a camera has (``achieved``), and the one that the planner wants, if it is known."""
+    """The pose that a camera has (``achieved``, None while its head is silent), and the one that is planned, if known.
+
+    ``mode`` is that of ``camera.planner.Plan``, or ``offline``; ``problem`` says what is wrong, if anything is.
+    """
 
     name: str
-    achieved: Aim
+    achieved: Aim | None
     planned: Aim | None = None
+    mode: str = ""
+    problem: str = ""
 
 
 class InputState(msgspec.Struct, frozen=True, gc=False):
@@ -96,8 +101,8 @@ class Feed(Protocol):
         """Return the state of the input; None if nothing monitors it."""
         ...
 
-    def camera(self) -> CameraPose | None:
-        """Return the camera's pose; None if no camera runs."""
+    def cameras(self) -> tuple[CameraPose, ...]:
+        """Return the poses of the cameras."""
         ...
 
     def ended(self) -> bool:

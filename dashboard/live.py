@@ -83,7 +83,7 @@ class Message(msgspec.Struct, omit_defaults=True):
     clock_us: int | None = None
     ball: tuple[float, float, float] | None = None
     players: list[Body] | None = None
-    camera: CameraPose | None = None
+    cameras: tuple[CameraPose, ...] = ()
     rows: list[Row] | None = None
     marks: list[Mark] | None = None
     score: Score | None = None
@@ -125,7 +125,7 @@ class LiveState:
             if strip:
                 self._add_strip(message)
         _add_view(message, self.feed.latest_view())
-        message.camera = self.feed.camera()
+        message.cameras = self.feed.cameras()
         if complete:
             message.sheet = self.feed.sheet()
         return message
@@ -203,7 +203,7 @@ class Reader:
             self._version, self._families, complete=self._is_first, strip=strip or self._is_first
         )
         self._version = message.version
-        shown = (message.clock_us, message.now_us, message.version, message.ended, message.camera)
+        shown = (message.clock_us, message.now_us, message.version, message.ended, message.cameras)
         unchanged = shown == self._shown and not strip and not self._is_first
         self._shown = shown
         self._is_first = False

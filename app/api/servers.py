@@ -11,8 +11,10 @@ from rich.console import Console
 from starlette.routing import BaseRoute
 
 from app.api.administration import administration_routes
+from app.api.cameras import camera_routes
 from app.api.operations import operations_routes
 from app.base.tokens import TokenStore
+from app.cameras.group import CameraGroup
 from app.hub.feed import MatchFeed
 from app.operations.monitoring import Monitoring
 from app.settings.model import LiveSettings
@@ -52,12 +54,13 @@ class RunServers:
     ) -> None:
         self._open.close()
 
-    def open_page(self, feed: MatchFeed, officials: Path | None = None) -> str:
+    def open_page(self, feed: MatchFeed, officials: Path | None = None, cameras: CameraGroup | None = None) -> str:
         """Serve the page of a match at the next port; return its address.
 
         Args:
             feed: of the match.
             officials: folder of its store if it takes decisions of the officials.
+            cameras: of the match.
         """
         from dashboard.live import LiveState
         from dashboard.routes import page_routes  # imports Dash
@@ -66,7 +69,8 @@ class RunServers:
         feed.subscribe(lambda message, applied: live.catch_up())  # the feed does not retain its log for the page
         port = self._settings.port + len(self._pages) if self._settings.port else 0
         administration = administration_routes(self._tokens, officials, feed.ended)
-        server = self._server([*self._routes, *administration, *page_routes(live, self._pages.items)], port)
+        changing = [*administration, *camera_routes(cameras or CameraGroup())]
+        server = self._server([*self._routes, *changing, *page_routes(live, self._pages.items)], port)
         url = self._pages[feed.sheet().match_id] = self._open.enter_context(server).url + "/"
         return url
 

@@ -42,7 +42,7 @@ class MatchFeed:
         self._figures = RunFigures()
         self._subscribers: list[Subscriber] = []
         self._latency = {stage: Histogram() for stage in STAGES}
-        self._camera: Callable[[], Any] = lambda: None
+        self._cameras: Callable[[], tuple[Any, ...]] = tuple
         self._input: Callable[[], Any] = lambda: None
         self._ended = threading.Event()
         self._view_wall_us = 0
@@ -117,9 +117,9 @@ class MatchFeed:
             with self._lock:
                 self._subscribers.remove(subscriber)
 
-    def provide_camera(self, pose: Callable[[], Any]) -> None:
-        """Sets the function that gives the camera's pose."""
-        self._camera = pose
+    def provide_cameras(self, poses: Callable[[], tuple[Any, ...]]) -> None:
+        """Sets the function that gives the cameras' poses."""
+        self._cameras = poses
 
     def provide_input(self, state: Callable[[], Any]) -> None:
         """Sets the function that returns the state of the input."""
@@ -206,9 +206,9 @@ class MatchFeed:
         with self._lock:
             return {stage: (h.cumulative(), h.count, h.total_us) for stage, h in self._latency.items() if h.count}
 
-    def camera(self) -> Any:
-        """The camera's pose, None where no camera runs."""
-        return self._camera()
+    def cameras(self) -> tuple[Any, ...]:
+        """The poses of the cameras."""
+        return self._cameras()
 
     def input(self) -> Any:
         """The state of the input, None where it is not monitored."""

@@ -119,6 +119,8 @@ class MatchMonitor:
         self.source_trouble = ""
         #: Publisher of the match, if there is one.
         self.publisher: Publisher | None = None
+        #: Gives by camera what is wrong with its head; empty where it answers.
+        self.camera_problems: Callable[[], Mapping[str, str]] = dict
         self._states, self._paced, self._link = states, paced, link
         self._clock_s, self._wall_us = clock_s, wall_us
         self._lock = threading.Lock()
@@ -239,6 +241,8 @@ class MatchMonitor:
                 problems.append(f"no data for {silent_s:.0f} s")
             if storm := self._storm(now_s):
                 problems.append(storm)
+            cameras = self.camera_problems()
+            problems += [f"camera {name}: {problem}" for name, problem in cameras.items() if problem]
             return problems
 
     def _storm(self, now_s: float) -> str:

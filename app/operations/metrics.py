@@ -63,6 +63,13 @@ class MatchCollector(Collector):
             updates.add_metric([monitor.match, "withdraw"], monitor.withdrawn)
         yield updates
         yield self._counter("restarts", "Restarts of the engine's stage.", lambda monitor: monitor.restarts)
+        cameras = GaugeMetricFamily(
+            "touchline_camera_online", "1 if a camera's head answers.", labels=["match", "camera"]
+        )
+        for monitor in self._monitors:
+            for name, problem in monitor.camera_problems().items():
+                cameras.add_metric([monitor.match, name], int(not problem))
+        yield cameras
         yield self._gauge("epoch", "Epoch of the engine's stage.", lambda monitor: monitor.feed.epoch())
         yield self._gauge("ended", "1 once the match is over.", lambda monitor: int(monitor.feed.ended()))
         yield self._gauge("live", "1 if healthy, see /health.", lambda monitor: int(not monitor.problems()))

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from app.base.java import find_java
 from app.base.logs import VARIABLE, hide_secrets, log_event, logging_to, worker_variable
 from app.base.pace import NEVER_US
 from app.base.private import private_files
+from app.cameras.group import CameraGroup
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.hub.sinks import sink_kind
@@ -75,6 +76,7 @@ class LiveMatch:
         feed: the hub's feed of the match.
         began_us, began_s: arrival time and process clock at which this run began to play it.
         ended_s: process clock at its end.
+        cameras: its cameras, once they run.
     """
 
     key: str
@@ -84,6 +86,7 @@ class LiveMatch:
     began_us: int = 0
     began_s: float = 0.0
     ended_s: float | None = None
+    cameras: CameraGroup = field(default_factory=CameraGroup)
 
     def begin(self) -> None:
         """Records that this run begins to play the match."""
@@ -138,7 +141,7 @@ class Run:
         self.hub.seed(live.key, match.committed_updates(), ended=match.has_ended())
         paced, link = match.input.is_live or settings.pace > 0, self.hub if settings.engine == "spark" else None
         monitor = self._monitoring.add(feed, match.folder / "states", paced=paced, link=link)
-        self._monitors[live.key] = monitor
+        self._monitors[live.key], monitor.camera_problems = monitor, live.cameras.problems
         options = settings.model_dump(mode="json", exclude={"parameters", "token"})
         log_event(_log, logging.INFO, "run begins", live.key, **options)
         if settings.publish:
@@ -287,7 +290,7 @@ class Run:
             and not live.feed.wait_ended(_LAST_MESSAGE_S)
         ]  # fmt: skip
 
-    def summary(self, key: str, camera: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def summary(self, key: str, cameras: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Figures of a match; see :func:`app.run.summary.summarize`."""
         live = self.matches[key]
         return summarize(
@@ -297,7 +300,7 @@ class Run:
             played_us=live.match.played_us() - live.began_us,
             took_s=(live.ended_s or self._over_s) - live.began_s,
             quarantined=live.match.quarantined(),
-            camera=camera,
+            cameras=cameras,
         )
 
     @contextmanager
@@ -371,7 +374,7 @@ class Run:
         settings = live.settings
         if settings.dashboard:
             officials = live.match.folder if live.match.input.takes_officials else None
-            url = self._servers.open_page(live.feed, officials)
+            url = self._servers.open_page(live.feed, officials, live.cameras)
             needs_token = settings.token.get_secret_value() or not is_loopback(settings.host)
             once = " (the first time with ?token=...)" if needs_token else ""
             self.console.print(f"Live page: {url}{once}" if self.one_match else f"{live.key}: live page {url}")

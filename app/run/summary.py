@@ -24,7 +24,7 @@ def summarize(
     played_us: int,
     took_s: float,
     quarantined: Mapping[str, int],
-    camera: Mapping[str, Any] | None = None,
+    cameras: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """The figures of a run.
 
@@ -35,7 +35,7 @@ def summarize(
         played_us: length of the arrival time that this run played.
         took_s: wall time of that, without preparation.
         quarantined: number of refused records by reason.
-        camera: the controller's figures.
+        cameras: figures of each camera by name; None without cameras.
     """
     health = feed.health()
     return {
@@ -54,7 +54,7 @@ def summarize(
         "wall_s": round(took_s, 3),
         "times_real_time": round(played_us / 1e6 / took_s, 2) if took_s > 0 else 0.0,
         "lane_latency_ms": feed.latency_summary(),
-        "camera": dict(camera) if camera is not None else None,
+        "cameras": {name: dict(figures) for name, figures in cameras.items()} if cameras is not None else None,
     }
 
 
@@ -81,9 +81,8 @@ def show(summary: Mapping[str, Any], console: Console) -> None:
     table.add_row("Events", "\n".join(f"{count:6d}  {kind}" for kind, count in summary["events"].items()))
     table.add_row("Detection latency", _percentiles(summary["detection_latency_ms"]))
     table.add_row("Arrival to hub", _percentiles(summary["lane_latency_ms"]))
-    if summary["camera"] is not None:
-        figures = "\n".join(f"{name}: {_figure(value)}" for name, value in summary["camera"].items())
-        table.add_row("Camera", figures)
+    for camera, figures in (summary["cameras"] or {}).items():
+        table.add_row(f"Camera {camera}", "\n".join(f"{name}: {_figure(value)}" for name, value in figures.items()))
     console.print(table)
 
 

@@ -120,7 +120,10 @@ class LiveSettings(BaseModel):
     dashboard: bool = Field(True, description="Serve the live page. Default yes.")
     port: int = Field(8050, ge=0, le=65535, description="Port of the live page, 0 for a free one.")
     camera: bool | None = Field(
-        None, description="Steer a simulated camera head over VISCA. Default yes, unless --speed max."
+        None, description="Steer cameras: those of --cameras, else a simulated head. Default yes, unless --speed max."
+    )
+    cameras: Path | None = Field(
+        None, description="TOML file of the cameras (docs/cameras.md); `touchline cameras check` checks it."
     )
     window_s: float = Field(30.0, ge=1, le=120, description="Wall seconds between two commits to the store, 1 to 120.")
     publish: str = Field(

@@ -17,7 +17,7 @@
     interval: 40, // ms between two messages that bring positions, smoothed
     ball: null,
     bodies: new Map(),
-    camera: null,
+    cameras: [],
     marks: [],
     players: new Map(), // sheet by object id
   };
@@ -83,7 +83,7 @@
       scene.players = new Map(message.sheet.players.map((player) => [player.object_id, player]));
     }
     if (message.clock_us !== undefined) takeView(message, now);
-    scene.camera = message.camera || null;
+    scene.cameras = message.cameras || [];
     if (message.marks) scene.marks = message.marks;
   };
 

@@ -43,7 +43,7 @@
       pen.stroke();
       pen.setLineDash([]);
     }
-    if (pose.achieved.footprint.length > 2) {
+    if (pose.achieved && pose.achieved.footprint.length > 2) {
       path(pose.achieved.footprint, true);
       pen.fillStyle = "rgba(217, 167, 255, 0.09)";
       pen.fill();
@@ -274,7 +274,7 @@
     pen.clearRect(0, 0, width, height);
     const scene = T.scene;
     if (scene.clock === null) return;
-    if (scene.camera) camera(scene.camera);
+    scene.cameras.forEach(camera);
     const fresh = scene.marks.filter((mark) => strength(mark) > 0);
     for (const mark of fresh) if (mark.shape !== "restart") stroke(mark);
     bodyTrails();

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from camera.head import Pose
-from camera.mount import SURROUND_M, Mount, wrapped_deg
+from camera.mount import SURROUND_M, Mount
 
 ASPECT = 16 / 9
 on_pitch = st.tuples(st.floats(-52.5, 52.5), st.floats(-34, 34))
@@ -19,7 +19,7 @@ mounts = st.builds(Mount, st.floats(-60, 60), st.floats(-120, -50), st.floats(5,
 
 def test_the_centre_spot_is_straight_ahead_and_below() -> None:
     pan_deg, tilt_deg = Mount().aim(0.0, 0.0)
-    assert pan_deg == 0.0
+    assert pan_deg == pytest.approx(0.0, abs=1e-9)
     assert tilt_deg == pytest.approx(-math.degrees(math.atan2(15, 74)))
 
 
@@ -31,7 +31,7 @@ def test_pan_grows_to_the_right() -> None:
 
 def test_heading_is_counter_clockwise_from_the_x_axis() -> None:
     behind_goal = Mount(x_m=-80.0, y_m=0.0, heading_deg=0.0)
-    assert behind_goal.aim(0.0, 0.0)[0] == 0.0
+    assert behind_goal.aim(0.0, 0.0)[0] == pytest.approx(0.0, abs=1e-9)
     assert behind_goal.aim(-30.0, 50.0)[0] == pytest.approx(-45.0)
 
 
@@ -61,9 +61,15 @@ def test_a_camera_that_looks_up_never_sees_the_grass() -> None:
     assert Mount().footprint(Pose(0.0, 40.0, 20.0), ASPECT) == []
 
 
-@pytest.mark.parametrize(("angle_deg", "same_deg"), [(190, -170), (-190, 170), (540, 180), (0, 0), (180, 180)])
-def test_angles_are_wrapped(angle_deg: float, same_deg: float) -> None:
-    assert wrapped_deg(angle_deg) == same_deg
+def test_a_tilt_offset_lowers_every_tilt_straight_ahead() -> None:
+    assert Mount(tilt_offset_deg=3.0).aim(0.0, 0.0)[1] == pytest.approx(Mount().aim(0.0, 0.0)[1] - 3.0)
+
+
+def test_a_head_that_leans_to_the_right_finds_level_points_on_its_right_higher() -> None:
+    level = Mount(z_m=0.0, roll_deg=5.0)
+    assert level.aim(74.0, 0.0)[1] > 1.0
+    assert level.aim(-74.0, 0.0)[1] < -1.0
+    assert level.aim(0.0, 0.0)[1] == pytest.approx(0.0, abs=1e-9)
 
 
 @given(mounts, on_pitch, st.floats(4, 70), on_pitch)

@@ -75,7 +75,7 @@ def test_the_summary_in_json_is_all_that_stdout_gets(played):
     assert summary["ended"]
     assert summary["positions"] == 8 * 25 * 4
     assert {"events", "detection_latency_ms", "retractions", "late", "lost", "duplicates", "differing_copies",
-            "quarantined", "times_real_time", "lane_latency_ms", "camera"} <= summary.keys()  # fmt: skip
+            "quarantined", "times_real_time", "lane_latency_ms", "cameras"} <= summary.keys()  # fmt: skip
 
 
 def test_alpha_and_retraction_may_follow_the_load(played, tmp_path):

@@ -7,8 +7,8 @@ import time
 import msgspec
 import pyarrow as pa
 
+from app.cameras.group import CameraGroup, cameras_of, cameras_on
 from app.hub.feed import MatchFeed
-from app.run.camera import camera_on
 from camera.record import CAMERA_SCHEMA
 from football.match_sheet import MatchSheet
 from football.tables import CAMERA
@@ -22,7 +22,7 @@ def test_the_stores_columns_are_the_cameras_and_the_heads_name():
 
 def test_a_camera_follows_the_feed_and_its_rows_are_stored():
     feed, tables = MatchFeed(MatchSheet("m")), []
-    with camera_on(feed, tables.append) as run:
+    with cameras_on(feed, tables.append, cameras_of(None, feed.sheet()), CameraGroup()) as run:
         first = UpdateMessage("m", 0, 0, 0, continues_from=0)
         for tick in range(40):
             ball = BallView(tick * 20_000, tick * 0.2, 0.0, 0.1, 10.0, 0.0, 0.0)
@@ -32,10 +32,10 @@ def test_a_camera_follows_the_feed_and_its_rows_are_stored():
             feed.apply(message, now_us)
             first = msgspec.structs.replace(first, continues_from=None)
             time.sleep(0.02)
-        pose = feed.camera()
+        (pose,) = feed.cameras()
     stored = pa.concat_tables(tables)
     assert stored.schema.names == CAMERA.names
     assert "follow" in stored["mode"].to_pylist()
     assert set(stored["head"].to_pylist()) == {pose.name}
     assert len(pose.achieved.footprint) >= 3
-    assert run.figures()["rows"] == len(stored)
+    assert run.figures()["main"]["rows"] == len(stored)

@@ -1,0 +1,66 @@
+"""``touchline cameras``: files are checked, heads are asked, simulated heads run as processes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli.cameras import CameraCommandError, quirks_of
+from camera.profile import load_profile
+from camera.simulated.server import HeadServer
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "app.cli.main", "cameras", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=cwd)
+
+
+def test_profiles_protocols_and_roles_are_listed() -> None:
+    known = json.loads(run("--json").stdout)
+    assert {"brc-x400", "onvif-generic"} <= set(known["profiles"])
+    assert known["protocols"] == ["visca", "visca-tcp", "onvif", "aw"]
+
+
+def test_a_file_is_checked_and_its_heads_are_asked(tmp_path: Path) -> None:
+    with HeadServer(load_profile()) as head:
+        file = tmp_path / "venue.toml"
+        file.write_text(f'[[camera]]\nname = "main"\naddress = "localhost:{head.address[1]}"\n')
+        found = run("check", str(file), "--connect", "--json")
+        assert found.returncode == 0, found.stderr
+        assert json.loads(found.stdout)[0]["head"] == "Sony BRC-X400"
+        assert head.executed <= 2  # stops only
+
+
+def test_a_mistake_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "venue.toml"
+    file.write_text('[[camera]]\nname = "main"\nrole = "wide"\n')
+    refused = run("check", str(file))
+    assert refused.returncode == 2
+    assert "'main': role: no role wide" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_simulated_head_says_when_it_is_ready_and_ends_by_a_signal() -> None:
+    command = [sys.executable, "-m", "app.cli.main", "cameras", "simulate", "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            ready = json.loads(process.stdout.readline())
+            assert ready["ready"]
+            assert ready["port"] > 0
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(30) in (0, 130)
+
+
+def test_quirks_are_read_from_options() -> None:
+    assert quirks_of(["loss=0.02", "split_bytes=3"]).split_bytes == 3
+    with pytest.raises(CameraCommandError, match="speed"):
+        quirks_of(["speed=3"])
+    with pytest.raises(CameraCommandError):
+        quirks_of(["loss"])

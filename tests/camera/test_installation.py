@@ -1,0 +1,96 @@
+"""A file of cameras: every field, and every mistake with its camera, field and reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from camera.installation import InstallationError, load_installation
+
+WHOLE = """
+[[camera]]
+name = "main"
+
+[[camera]]
+name = "goal"
+address = "10.0.0.7:8080"
+protocol = "onvif"
+profile = "onvif-generic"
+role = "goal-left"
+style = "calm"
+lead_ms = 250
+pan_limits_deg = [-60, 60]
+tilt_limits_deg = [-25, 5]
+user_env = "GOAL_USER"
+password_env = "GOAL_PASSWORD"
+mount = { x_m = -52.5, y_m = -40, z_m = 8, heading_deg = 70, tilt_offset_deg = -1, roll_deg = 0.5 }
+forbidden = [{ pan_deg = [40, 60], tilt_deg = [-5, 5] }]
+
+[camera.presets.corner]
+pan_deg = 20
+tilt_deg = -10
+width_deg = 15
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "cameras.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_whole_file_is_loaded(tmp_path: Path) -> None:
+    main, goal = load_installation(written(tmp_path, WHOLE), {"GOAL_USER": "cam", "GOAL_PASSWORD": "secret"})
+    assert main.address is None
+    assert main.setup.is_simulated
+    assert goal.address is not None
+    assert (goal.address.host, goal.address.port, goal.address.user) == ("10.0.0.7", 8080, "cam")
+    assert goal.setup.steering_style().lead_us == 250_000
+    assert goal.setup.steering_role().goal == -1
+    assert goal.bounds().pan_deg == (-60, 60)
+    assert goal.setup.mount.roll_deg == 0.5
+    assert "secret" not in repr(goal)
+
+
+def test_a_profile_may_stand_beside_the_file(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(Path("camera/profiles/brc-h700.toml").read_text())
+    (camera,) = load_installation(written(tmp_path, '[[camera]]\nname = "a"\nprofile = "own.toml"'))
+    assert camera.profile.name == "Sony BRC-H700"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "camera"),
+        ("[[camera]]\nname = 3", "name"),
+        ('[[camera]]\nname = "a"\n[[camera]]\nname = "a"', "camera a: name: stands twice"),
+        ('[[camera]]\nname = ""', "name"),
+        ('[[camera]]\nname = "a"\nspeed = 3', "speed"),
+        ('[[camera]]\nname = "a"\nprotocol = "pelco"', "'a': protocol: no protocol pelco"),
+        ('[[camera]]\nname = "a"\nprofile = "none"', "'a': profile"),
+        ('[[camera]]\nname = "a"\nrole = "wide"', "'a': role: no role wide"),
+        ('[[camera]]\nname = "a"\nrole = "follow"', "needs a player"),
+        ('[[camera]]\nname = "a"\nstyle = "fast"', "style"),
+        ('[[camera]]\nname = "a"\naddress = ":80"', "'a': address"),
+        ('[[camera]]\nname = "a"\naddress = "h:99999"', "'a': address"),
+        ('[[camera]]\nname = "a"\npan_limits_deg = [-300, 20]', "'a': pan_limits_deg"),
+        ('[[camera]]\nname = "a"\npan_limits_deg = [30, 20]', "'a': pan_limits_deg"),
+        ('[[camera]]\nname = "a"\nlead_ms = -1', "'a': lead_ms"),
+        ('[[camera]]\nname = "a"\nuser_env = "NOBODY"', "'a': user_env: the environment has no variable NOBODY"),
+        ('[[camera]]\nname = "a"\nforbidden = [{ pan_deg = [5, 2], tilt_deg = [0, 1] }]', "'a': forbidden"),
+        ('[[camera]]\nname = "a"\npresets = { x = { pan_deg = 500, tilt_deg = 0, width_deg = 9 } }', "presets.x"),
+        ("camera = 3", "camera"),
+        ("[[camera", "not TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_camera_field_and_reason(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(InstallationError) as caught:
+        load_installation(written(tmp_path, text), {})
+    assert reason in str(caught.value)
+    assert "cameras.toml" in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InstallationError, match=r"nothing\.toml"):
+        load_installation(tmp_path / "nothing.toml")
