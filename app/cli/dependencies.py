@@ -184,5 +184,6 @@ def _launcher() -> Any:
     """The script `./touchline` as a module: it knows where pip looks for packages."""
     loader = SourceFileLoader("touchline_launcher", str(PROGRAM / "touchline"))
     module = ModuleType(loader.name)
+    module.__file__ = loader.path
     loader.exec_module(module)
     return module

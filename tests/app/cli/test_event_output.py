@@ -120,8 +120,8 @@ def test_lines_have_names_and_shirt_numbers(store, capsysbinary):
         "(tentative)",
     ]
     updates(store, kind=["passing"], form="text")
-    said = capsysbinary.readouterr().out.decode().splitlines()
-    assert [line.split()[:6] for line in said] == [
+    message = capsysbinary.readouterr().out.decode().splitlines()
+    assert [line.split()[:6] for line in message] == [
         ["1:02.100", "+", "1:02.000", "passing.time", "Reds", "1"],
         ["1:03.000", "-", "1:02.000", "passing.time", "Reds", "1"],
     ]

@@ -67,8 +67,8 @@ def test_no_error_is_a_traceback(error: BaseException, code: int, line: str, mon
     with pytest.raises(SystemExit) as ended:
         command_line.main()
     assert ended.value.code == code
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said.startswith(line)
+    (message,) = capsys.readouterr().err.splitlines()
+    assert message.startswith(line)
 
 
 def test_a_fault_names_its_place_and_shows_its_traceback_on_request(monkeypatch, capsys):
