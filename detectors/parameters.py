@@ -43,6 +43,7 @@ from detectors.laws.numbers import NumbersParameters
 from detectors.laws.offences import HoldParameters, OffenceParameters
 from detectors.laws.overruled import OverruleParameters
 from detectors.laws.restarts import RestartParameters
+from detectors.laws.shoot_out import ShootOutParameters
 from detectors.outcomes.claims import ClaimParameters
 from detectors.outcomes.clearances import ClearanceParameters
 from detectors.outcomes.contests import TackleParameters, TakeOnParameters
@@ -150,6 +151,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     offside_offence: OffenceParameters = OffenceParameters()
     keeper_holding: HoldParameters = HoldParameters()
     players_on_pitch: NumbersParameters = NumbersParameters()
+    shoot_out: ShootOutParameters = ShootOutParameters()
     overruled: OverruleParameters = OverruleParameters()
     scene: SceneParameters = SceneParameters()
     pressing_index: PressingParameters = PressingParameters()

@@ -76,7 +76,6 @@ ROWS = tuple(PlannedRow(*row) for row in (
      "share of the pitch nearest to each team, at changes of 5 %", "databallpy; floodlight"),
     ("10.10", "dangerous accessible space", False,
      "the accessible-space model five times a second, at changes of 10 %", "accessible-space"),
-    ("10.11", "shoot-out", False, "penalty kicks after full time, without rebounds", "IFAB Law 10"),
     ("11.1", "pass sequence", True,
      "two or more passes, each receiver the next passer, at most 10 s apart", "StreamTeam"),
     ("11.2", "double pass", True, "from A to B and back to A within 5 s", "StreamTeam; 000, 002, 004"),

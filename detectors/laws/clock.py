@@ -90,7 +90,7 @@ class MatchClock:
     ``detail`` of ``period.start``: ``since_us`` (event time of the kick-off), ``left`` (team in the left half). Of
     ``period.end``: ``since_us`` (when the ball became dead). Of ``clock.minute``: ``minute`` of the match, ``period``,
     ``shown`` (what a scoreboard shows: ``45+1`` in added time). In added time ``minute`` stays the period's last one.
-    Only officials begin period 5, the shoot-out.
+    Period 5 is the shoot-out; its first kick begins it.
     """
 
     def __init__(
@@ -205,9 +205,12 @@ class MatchClock:
         return self._goes_on(longer, event) if early else (longer, NOTHING)
 
     def _live(self, state: ClockState, event: Event, payload: EventPayload) -> Step[ClockState]:
-        kick_off = restart_kind(self.pitch, payload, self.kick) == "kick_off"
-        dead_us = state.dead_us
+        kind, dead_us = restart_kind(self.pitch, payload, self.kick), state.dead_us
+        kick_off = kind == "kick_off"
         alive = msgspec.structs.replace(state, dead_us=-1, goal=False)
+        shoot_out = len(PERIODS)
+        if kind == "penalty" and payload.detail["shoot_out"] and 0 < state.period < shoot_out:
+            return self._begin(state, event, shoot_out, time_us(payload, "kick_us"), dead_us)
         if not kick_off:
             return self._goes_on(alive, event)
         swapped = bool(state.left and state.left_now and state.left != state.left_now)

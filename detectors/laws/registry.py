@@ -10,6 +10,7 @@ from detectors.laws.numbers import PlayersOnPitch
 from detectors.laws.offences import KeeperHolding, OffsideOffence
 from detectors.laws.overruled import Overruled
 from detectors.laws.restarts import KINDS, Restart
+from detectors.laws.shoot_out import ShootOut
 from detectors.parameters import Parameters
 from detectors.play.restart_kicks import Kind
 from detectors.registry import DetectorEntry
@@ -30,5 +31,6 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     ),
     DetectorEntry(lambda s, p: KeeperHolding(p.keeper_holding), ("keeper_holding",)),
     DetectorEntry(lambda s, p: PlayersOnPitch(s, p.players_on_pitch), ("players_on_pitch",)),
+    DetectorEntry(lambda s, p: ShootOut(p.shoot_out), ("shoot_out",)),
     DetectorEntry(lambda s, p: Overruled(p.overruled), ("overruled",)),
 )

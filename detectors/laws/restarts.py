@@ -15,10 +15,12 @@ confidence is lower (``doubt``).
 | goal kick | goal line | elsewhere | not beside the flag |
 | throw-in | stop | within ``touch_line_m`` of a touchline | the taker stands outside it |
 | corner kick | stop or goal | within ``corner_m`` of a corner | not by the defenders of that end |
-| penalty kick | stop or goal | within ``penalty_mark_m`` of a mark | few in that area; not by its defenders |
+| penalty kick | stop or goal | within ``penalty_mark_m`` of a mark | few in that area; not by its defenders [1] |
 | goal kick | goal | in the goal area of the taker's team | |
 | free kick | stop or goal | elsewhere | |
 | free kick | goal line | within ``corner_m`` of a corner | by the defenders of that end |
+
+[1] In a shoot-out both teams kick at one goal; all others are in the centre circle (Law 10.3).
 
 A *stop* is a stoppage without a crossing, as after a foul. The distances are the parameters ``restart_kick``
 (:class:`~detectors.play.restart_kicks.RestartKickParameters`). Before this table applies, 5.10 has checked that a
@@ -50,7 +52,7 @@ from detectors.play.restart_kicks import (
 )
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, location_m, number, payload_of, time_us
+from football.payloads import EventPayload, Scalar, location_m, number, payload_of, time_us
 from football.pitch import (
     GOAL_HALF_WIDTH_M,
     PENALTY_AREA_DEPTH_M,
@@ -118,7 +120,7 @@ NAMES: dict[Kind, str] = {
 
 _PAYLOAD = """``team`` and ``player`` are the taker's, the position is the ball's before the kick. {variant}``detail``:
 ``after`` (cause of the stoppage: touch, goal line, goal or stop), ``rest_s`` (seconds of rest before the kick),
-``out_by`` (team that put the ball out, or empty)."""
+``out_by`` (team that put the ball out, or empty){more}."""
 #: Meaning of the variants of the kinds that have any.
 _VARIANT_MEANINGS: dict[Kind, str] = {
     "corner": "``variant`` is the corner, ``left`` or ``right`` as the taker's team attacks. ",
@@ -142,7 +144,8 @@ class Restart:
         self.pitch = pitch_of(sheet)
         number_, source = KINDS[kind]
         #: What the catalogue shows instead of the docstring: that of the kind, with its rows of the table.
-        payload = _PAYLOAD.format(variant=_VARIANT_MEANINGS.get(kind, ""))
+        more = ", ``shoot_out`` (true of a kick of a shoot-out)" if kind == "penalty" else ""
+        payload = _PAYLOAD.format(variant=_VARIANT_MEANINGS.get(kind, ""), more=more)
         self.description = "\n\n".join((f"{number_}: the {NAMES[kind]}.", conditions(kind), payload))
         self.spec = Spec(
             name=f"restart_{kind}",
@@ -177,9 +180,13 @@ class Restart:
             payload,
             variant=self._variant(payload),
             confidence=self._confidence(payload),
-            detail={"after": payload.variant, "rest_s": payload.detail["rest_s"], "out_by": payload.detail["out_by"]},
+            detail=self._detail(payload),
         )
         return ts_us, (make_event(self.spec.outputs[0], ts_us, event.source, restart, causes=(event.id,)),)
+
+    def _detail(self, payload: EventPayload) -> dict[str, Scalar]:
+        detail = {"after": payload.variant, "rest_s": payload.detail["rest_s"], "out_by": payload.detail["out_by"]}
+        return detail | ({"shoot_out": payload.detail["shoot_out"]} if self.kind == "penalty" else {})
 
     def _variant(self, payload: EventPayload) -> str:
         x_m, y_m = location_m(payload)
@@ -213,7 +220,8 @@ def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> 
         return "throw_in"
     if corner and not by_defenders:
         return "corner"
-    if at_penalty_mark(pitch, p, x_m, y_m) and not by_defenders and live.detail["penalty_shape"]:
+    may_take = not by_defenders or live.detail["shoot_out"]
+    if at_penalty_mark(pitch, p, x_m, y_m) and may_take and live.detail["penalty_shape"]:
         return "penalty"
     if live.variant == "goal" and pitch.in_goal_area(x_m, y_m, end) and by_defenders:
         return "goal_kick"

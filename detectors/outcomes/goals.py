@@ -264,7 +264,10 @@ class GoalConfirmation:
             return state, NOTHING
         if not at_most(what, since_us, limit_us, "goal.confirm_us"):
             return state, NOTHING
-        confidence = payload_of(event).confidence
+        restart = payload_of(event)
+        if restart.detail.get("shoot_out"):
+            return state, NOTHING  # 10.11 decides about kicks of a shoot-out
+        confidence = restart.confidence
         if event.kind == "restart.kick_off":
             verdict = _verdict("goal.confirmed", goal, event, goal.source, confidence)
         else:

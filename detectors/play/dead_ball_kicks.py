@@ -12,7 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.play.restart_kicks import RestartKickParameters, kick_off_shape, penalty_shape
+from detectors.play.restart_kicks import PenaltyShape, RestartKickParameters, kick_off_shape, penalty_shape
 from detectors.reasons import reason
 from football.payloads import BallState, BodyState, Frame
 from football.pitch import Pitch
@@ -52,7 +52,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         put_us: time since which the ball lies, within ``place_m`` of one position.
         put_x_m: that position.
         put_y_m: that position.
-        penalty: True if the players stood as for a penalty kick.
+        penalty: how the players stood for a penalty kick, if they did.
     """
 
     since_us: int = -1
@@ -65,7 +65,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
     put_us: int = -1
     put_x_m: float = 0.0
     put_y_m: float = 0.0
-    penalty: bool = False
+    penalty: PenaltyShape = ""
 
 
 NO_REST = Rest()

@@ -182,8 +182,9 @@ class PlayPhase:
 
     ``phase.live`` has the taker, and the position of the kick. ``detail``: ``line`` as above; ``fallback`` (True if no
     kick from rest was detected); ``kick_us`` (event time of the kick); ``rest_s`` (seconds of rest before it);
-    ``kick_off_shape``, ``penalty_shape`` (True if the teams stood so); ``vx_m_s``, ``vy_m_s``, ``height_m`` (the ball
-    after the kick); ``taker_x_m``, ``taker_y_m`` (metres, or null); ``attacks_x`` (team that attacks towards +x).
+    ``kick_off_shape``, ``penalty_shape``, ``shoot_out`` (True if the teams stood so); ``vx_m_s``, ``vy_m_s``,
+    ``height_m`` (the ball after the kick); ``taker_x_m``, ``taker_y_m`` (metres, or null); ``attacks_x`` (team that
+    attacks towards +x).
     """
 
     def __init__(
@@ -268,7 +269,7 @@ class PlayPhase:
         if state.mode == "live":
             return state, NOTHING
         detail = {"line": state.line, "fallback": True, "kick_us": at_us, "rest_s": 0.0, "kick_off_shape": False}
-        detail |= {"penalty_shape": False}
+        detail |= {"penalty_shape": False, "shoot_out": False}
         detail |= {"vx_m_s": 0.0, "vy_m_s": 0.0, "height_m": 0.0, "taker_x_m": None, "taker_y_m": None}
         payload = EventPayload(state.cause, x_m=x_m, y_m=y_m, detail={**detail, "attacks_x": state.attacks_x})
         live = make_event("phase.live", event.ts_us, event.source, payload, causes=(event.id,))
@@ -393,7 +394,8 @@ class PlayPhase:
         """The state that a kick from rest ends, with the cause that fits the kick; None without such a kick."""
         if self._kicked(state, now_us, frame, ball, rest):
             return state
-        if state.cause not in LINE_CAUSES or rest.last_us - rest.put_us < self.parameters.lay_us:
+        lay_us = rest.last_us - rest.put_us
+        if state.cause not in LINE_CAUSES or (lay_us < self.parameters.lay_us and rest.penalty != "shoot-out"):
             return None
         stopped = msgspec.structs.replace(state, cause="stop", line="")
         return stopped if self._kicked(stopped, now_us, frame, ball, rest) else None
@@ -434,7 +436,8 @@ class PlayPhase:
             "kick_us": now_us if fallback else rest.last_us,
             "rest_s": 0.0 if fallback else round((rest.last_us - rest.since_us) / 1e6, 2),
             "kick_off_shape": rest.shape and not fallback,
-            "penalty_shape": rest.penalty and not fallback,
+            "penalty_shape": rest.penalty != "" and not fallback,
+            "shoot_out": rest.penalty == "shoot-out" and not fallback,
             "vx_m_s": round(ball.vx_m_s, 2),
             "vy_m_s": round(ball.vy_m_s, 2),
             "height_m": round(ball.z_m, 2),

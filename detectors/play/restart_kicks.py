@@ -37,6 +37,8 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
         penalty_mark_m: greatest distance of the ball from the penalty mark at a penalty kick.
         penalty_players: greatest number of players in the penalty area at a penalty kick, without its edge.
         penalty_edge_m: width of the edge of the penalty area in which players are not counted.
+        shoot_out_circle_m: in a shoot-out all but takers and goalkeepers are this near to the centre spot.
+        shoot_out_players: least number of those.
     """
 
     centre_m: Annotated[float, reason("StreamTeam's radius.")] = 3.0
@@ -64,6 +66,8 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
     penalty_mark_m: Annotated[float, reason("Law 14 has the mark itself; 0.5 m is the tracking's noise.")] = 0.5
     penalty_players: Annotated[int, reason("The taker, and one player who runs in early.")] = 2
     penalty_edge_m: Annotated[float, reason("The goalkeeper stands on his line. Ours.")] = 1.0
+    shoot_out_circle_m: Annotated[float, reason("Law 10: the centre circle, and people who lean out of it.")] = 12.0
+    shoot_out_players: Annotated[int, reason("Ours: two teams of seven, less takers and goalkeepers.")] = 10
 
 
 def may_restart(pitch: Pitch, p: RestartKickParameters, cause: str, line: str, x_m: float, y_m: float) -> bool:
@@ -133,11 +137,23 @@ def kick_off_shape(p: RestartKickParameters, frame: Frame, x_m: float, y_m: floa
     return line_up(frame, x_m, y_m, p.centre_m, p.centre_players_m, p.halfway_slack_m)[0] != ""
 
 
-def penalty_shape(pitch: Pitch, p: RestartKickParameters, frame: Frame, x_m: float, y_m: float) -> bool:
-    """True if the ball lies on a penalty mark with hardly more than taker and goalkeeper in that area (Law 14)."""
+#: How the players stand for a penalty kick, if they do.
+PenaltyShape = Literal["", "penalty", "shoot-out"]
+
+
+def penalty_shape(pitch: Pitch, p: RestartKickParameters, frame: Frame, x_m: float, y_m: float) -> PenaltyShape:
+    """How the players stand for a kick from the penalty mark (Laws 10.3 and 14); empty if they do not.
+
+    For a penalty kick hardly more than taker and goalkeeper are in that area. In a shoot-out nearly all others are in
+    the centre circle: the other goalkeeper waits beside the area.
+    """
     end = end_of(x_m)
     mark_x_m, mark_y_m = pitch.penalty_mark(end)
     if math.hypot(x_m - mark_x_m, y_m - mark_y_m) > p.penalty_mark_m:
-        return False
+        return ""
     inside = sum(pitch.in_penalty_area(body.x_m, body.y_m, end, -p.penalty_edge_m) for body in frame.players)
-    return inside <= p.penalty_players
+    if inside > p.penalty_players:
+        return ""
+    waiting = sum(math.hypot(body.x_m, body.y_m) <= p.shoot_out_circle_m for body in frame.players)
+    # Taker, two goalkeepers, and one player on the way between circle and mark.
+    return "shoot-out" if waiting >= max(p.shoot_out_players, len(frame.players) - 4) else "penalty"

@@ -20,7 +20,7 @@ Point = tuple[float, ...]
 #: Names, or beginnings of names, of the detectors of pitch, lines, restarts and goals.
 _LINES_TO_GOALS = (
     "ball_motion", "line_crossing", "goal_", "area_watch", "direction", "restart", "play_phase", "ball_in_play",
-    "ball_out", "official", "match_clock",
+    "ball_out", "official", "match_clock", "shoot_out",
 )  # fmt: skip
 
 
@@ -128,6 +128,7 @@ def concluded(events: Iterable[Event], sheet: MatchSheet, *kinds: str) -> list[E
         kinds: beginnings of the kinds that are wanted; all without any.
     """
     raw = ("ball.state", "ball.accel_peak", "frame", "hit", "touch", "kick.released", "raw.official", "clock.tick")
+    raw += ("gk.catch", "gk.parry", "gk.punch")
     detectors = [d for d in build_detectors(sheet) if d.spec.name == "goal" or d.spec.name.startswith(_LINES_TO_GOALS)]
     found = sorted_replay(Hierarchy(raw, detectors), events)
     return sorted((e for e in found if e.kind.startswith(kinds or ("",))), key=lambda e: e.ts_us)
