@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -112,9 +113,14 @@ def cameras_on(
         AddressError: the host of a head is unknown.
     """
     sheet = feed.sheet()
-    size_m = (sheet.length_m, sheet.width_m)
+    size_m, turn = (sheet.length_m, sheet.width_m), threading.Lock()
+
+    def append_in_turn(table: pa.Table) -> None:
+        with turn:  # each camera has a thread of its own, the store takes one batch after another
+            append(table)
+
     with ExitStack() as running:
-        started = {one.setup.name: (one, _controller(feed, append, one, size_m, running)) for one in cameras}
+        started = {one.setup.name: (one, _controller(feed, append_in_turn, one, size_m, running)) for one in cameras}
         feed.provide_cameras(lambda: tuple(_pose(camera, one, size_m) for camera, one in started.values()))
         group.started(started)
         yield group

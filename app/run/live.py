@@ -94,8 +94,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
             raise HostError(f"{run.excluded[live.key]}; what is committed can be gone on with, with the same --store")
         if run.lacks_last_message():
             raise LiveError("the last message of the match did not reach the hub")
-        figures = live.cameras.figures() if live.settings.has_camera else None
-    summary = run.summary(live.key, figures)
+    summary = run.summary(live.key, live.cameras.figures() if live.settings.has_camera else None)
     if as_json:
         print(msgspec.json.encode(summary).decode())
     else:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from pathlib import Path
 
 import msgspec
 import pyarrow as pa
+import pytest
 
 from app.cameras.group import CameraGroup, cameras_of, cameras_on
 from app.hub.feed import MatchFeed
@@ -39,3 +42,30 @@ def test_a_camera_follows_the_feed_and_its_rows_are_stored():
     assert set(stored["head"].to_pylist()) == {pose.name}
     assert len(pose.achieved.footprint) >= 3
     assert run.figures()["main"]["rows"] == len(stored)
+
+
+def test_the_rows_of_all_cameras_are_stored_one_batch_after_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("camera.controller.LOT_ROWS", 1)
+    file = tmp_path / "cameras.toml"
+    file.write_text("".join(f'[[camera]]\nname = "{name}"\n' for name in "abc"))
+    entered, overlaps, heads = threading.Lock(), [], set()
+
+    def append(table: pa.Table) -> None:
+        if not entered.acquire(blocking=False):
+            overlaps.append(table)
+            return
+        time.sleep(0.002)
+        heads.update(table["head"].to_pylist())
+        entered.release()
+
+    with cameras_on(MatchFeed(MatchSheet("m")), append, cameras_of(file, MatchSheet("m")), CameraGroup()) as group:
+        end_s = time.monotonic() + 20
+        while len(heads) < 3 and time.monotonic() < end_s:
+            time.sleep(0.05)
+    assert heads == {"a", "b", "c"}
+    assert not overlaps
+    figures = group.figures()
+    assert {one["record_errors"] for one in figures.values()} == {0.0}
+    assert {one["stopped"] for one in figures.values()} == {1.0}
