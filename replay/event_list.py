@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -12,7 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from football.payloads import Scalar
 from football.tables import EVENTS, PAYLOAD
+from football.untrusted import decode_json
+from football.update_stream import EventRecord
 from replay.match_store import (
     StoreError,
     read_commits,
@@ -39,12 +42,16 @@ _COMPARED = (
 )
 
 
-def consolidated_events(path: Path | str) -> pa.Table:
+def consolidated_events(path: Path | str, kinds: Sequence[str] = ()) -> pa.Table:
     """Return the events of a match as a table: a row for each event that no update has withdrawn.
 
     ``state`` is ``confirmed`` for events before the watermark (all, once the match has ended), else
     ``tentative``. ``detected_us`` is the arrival time at which the event was first asserted and not withdrawn
     since; an amendment (withdrawn and asserted again at one instant) does not change it.
+
+    Args:
+        path: of the store.
+        kinds: those of the events; empty for all.
 
     Returns:
         a table of schema ``EVENTS``, sorted by (ts_us, level, kind, id).
@@ -53,6 +60,8 @@ def consolidated_events(path: Path | str) -> pa.Table:
         StoreError: not a match store, or damaged.
     """
     log = updates_log(path)
+    if kinds:
+        log = log.filter(pc.is_in(log["kind"], pa.array(kinds, pa.string())))
     standing = _standing(log)
     frontier_us, ended = _progress(path)
     rows = log.take(pa.array([row for row, _ in standing], pa.int64()))
@@ -90,6 +99,16 @@ def _progress(path: Path | str) -> tuple[int, bool]:
     commits = [commit for commit in read_commits(path) if not commit.series]
     frontier_us = max((commit.meta.frontier_us for commit in commits), default=-(2**62))
     return frontier_us, any(commit.meta.ended for commit in commits)
+
+
+def event_records(events: pa.Table) -> Iterator[EventRecord]:
+    """The rows of a consolidated event list as records."""
+    names = [name for name in EventRecord.__struct_fields__ if name != "detail"]
+    for batch in events.select([*names, "detail"]).to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            detail = decode_json(row.pop("detail"), dict[str, Scalar])
+            row["causes"] = tuple(row["causes"])
+            yield EventRecord(**row, detail=detail)
 
 
 def export_events(table: pa.Table, form: Format, out: BinaryIO) -> None:

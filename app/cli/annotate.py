@@ -9,8 +9,8 @@ import typer
 
 from app.base.files import writing
 from app.cli.options import Folder, Given
-from app.library.scores import event_records, span_us
-from replay.event_list import consolidated_events
+from app.library.scores import span_us
+from replay.event_list import consolidated_events, event_records
 from replay.formats.debs import MATCH_HALVES, PS_IN_US, Half, read_halves
 from replay.match_store import read_sheet_of
 from replay.scoring.debs_annotation import Clock, write_annotation

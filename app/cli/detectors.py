@@ -39,7 +39,7 @@ def detectors(
     parameters: Annotated[Path | None, Given(help="Settings file (TOML) to check, and to show the values of.")] = None,
     out: Annotated[Path | None, Given(help="File to write; default stdout.")] = None,
 ) -> None:
-    """Lists the detectors: levels, inputs, outputs, parameters, horizons and sources, and counts them.
+    """Lists the detectors with what each one finds, and counts them; other forms have inputs, parameters and sources.
 
     Examples:
         touchline detectors
@@ -92,17 +92,21 @@ def render(form: str, parameters: Parameters, *, picture: bool = False) -> str:
 
 
 def listing(entries: Sequence[DetectorInfo]) -> str:
-    """One line per detector, and the counts."""
-    rows = [
-        (e.number, e.kind, ", ".join(k for k in e.outputs if k not in _internal(e)) or "(internal)", e.opt_in)
-        for e in entries
-    ]
-    width = max(len(row[1]) for row in rows)
-    lines = [
-        f"{number:>6}  {kind.ljust(width)}  {kinds}{_OPT_IN if opt_in else ''}" for number, kind, kinds, opt_in in rows
-    ]
+    """One line per detector with what it finds, and the counts."""
+    width = max(len(entry.kind) for entry in entries)
+    lines = [f"{e.number:>6}  {e.kind.ljust(width)}  {_finds(e)}{_OPT_IN if e.opt_in else ''}" for e in entries]
     parts = ["\n".join(lines), *_changed(entries), sentence(count(entries))]
     return "\n\n".join(parts) + "\n"
+
+
+def _finds(entry: DetectorInfo) -> str:
+    """What a detector finds, in a line that names its kinds; those that the summary lacks follow in brackets."""
+    text = _inline(entry.summary).replace("`", "")
+    published = [kind for kind in entry.outputs if kind not in _internal(entry)]
+    if not published:
+        return f"{text} (internal)"
+    named = any(kind.partition(".")[0] in text for kind in published)
+    return text if named else f"{text} ({', '.join(published)})"
 
 
 _OPT_IN = "  (only when asked for: live --detectors)"

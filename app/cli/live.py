@@ -38,6 +38,9 @@ def live(
             "that one. --store is then the folder of all stores.",
         ),
     ] = None,
+    verbose: Annotated[
+        bool, Given("--verbose", help="Let the summary show kinds of events, ordering and latencies, too.")
+    ] = False,
     as_json: Annotated[bool, Given("--json", help="Print the summary as JSON on stdout.")] = False,
     **settings: Any,
 ) -> None:
@@ -56,7 +59,7 @@ def live(
 
     resolved = resolve_settings(context.params, os.environ, Path()).settings
     if not matches:
-        run_live(resolved, as_json=as_json)
+        run_live(resolved, as_json=as_json, verbose=verbose)
         return
     from app.run.match_list import entries_of
     from app.run.matches import common_of, run_matches

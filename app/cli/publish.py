@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import signal
 import threading
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from app.kafka.address import parse
 from app.kafka.clients import make_topic
 from app.kafka.publish import Published
 from app.kafka.publish import publish as publish_capture
-from app.settings.model import SettingsError
+from app.settings.model import SettingsError, parse_speed
 from replay.capture import Capture
 
 app = typer.Typer(add_completion=False)
@@ -34,7 +33,7 @@ def publish(
     ],
     topic: Annotated[str, typer.Argument(help="kafka://host:port/topic; it is created if it does not exist.")],
     speed: Annotated[
-        str, Given(help="Playback speed: 1 (real time), 4 (four times) or max (as fast as possible).")
+        str, Given(help="Playback speed: times real time, such as 0.5, 1 or 4, or max (as fast as possible).")
     ] = "1",
     match: Annotated[
         list[str] | None,
@@ -100,9 +99,6 @@ def _named(captures: Sequence[Capture], names: Sequence[str]) -> dict[str, Captu
 def _times(speed: str) -> float:
     """Stream seconds in a wall second, 0 for as fast as possible."""
     try:
-        times = 0.0 if speed == "max" else float(speed)
-    except ValueError:
-        times = -1.0
-    if not (speed == "max" or 0.0 < times < math.inf):
-        raise SettingsError(f"--speed {speed}: must be max, or a number above 0 such as 1 or 4")
-    return times
+        return parse_speed(speed)
+    except ValueError as error:
+        raise SettingsError(f"--speed {speed}: {error}") from None

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from football.match_sheet import MatchSheet
-from football.payloads import Scalar
-from football.untrusted import decode_json
 from football.update_stream import EventRecord
-from replay.event_list import consolidated_events
+from replay.event_list import consolidated_events, event_records
 from replay.match_store import StoreError, read_sheet_of, read_table
 from replay.scoring.readers import read_truth
 from replay.scoring.truth import ScoreError, Truth
@@ -28,16 +24,6 @@ def truth_and_events(folder: Path, truth_path: Path) -> tuple[Truth, list[EventR
     truth = read_truth(truth_path, sheet)
     _belongs(truth, sheet, truth_path)
     return _played(truth, folder, truth_path), list(event_records(consolidated_events(folder)))
-
-
-def event_records(events: pa.Table) -> Iterator[EventRecord]:
-    """The rows of a consolidated event list as records."""
-    names = [name for name in EventRecord.__struct_fields__ if name != "detail"]
-    for batch in events.select([*names, "detail"]).to_batches(max_chunksize=10_000):
-        for row in batch.to_pylist():
-            detail = decode_json(row.pop("detail"), dict[str, Scalar])
-            row["causes"] = tuple(row["causes"])
-            yield EventRecord(**row, detail=detail)
 
 
 def _belongs(truth: Truth, sheet: MatchSheet, path: Path) -> None:

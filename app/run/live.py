@@ -54,8 +54,8 @@ class LiveError(UserError):
     """The run cannot begin or go on; the message has the reason."""
 
 
-def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]:
-    """Plays a match to the end or to Ctrl-C; prints the summary and returns it.
+def run_live(settings: LiveSettings, *, as_json: bool = False, verbose: bool = False) -> dict[str, Any]:
+    """Plays a match to the end or to Ctrl-C; prints the summary, with ``verbose`` all of it, and returns it.
 
     Raises:
         LiveError, HostError, and the errors of source, store, hub, page and Java.
@@ -98,7 +98,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     if as_json:
         print(msgspec.json.encode(summary).decode())
     else:
-        show(summary, console)
+        show(summary, console, verbose=verbose)
     return summary
 
 

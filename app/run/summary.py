@@ -7,13 +7,15 @@ the source to the hub, stage by stage.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from app.hub.feed import MatchFeed
+from app.run.in_words import MatchFigures, match_figures, rows_in_words
 
 
 def summarize(
@@ -41,6 +43,7 @@ def summarize(
     return {
         "store": store,
         "ended": ended,
+        "match": match_figures(Path(store)),
         **feed.figures(),
         "late": health.late if health else 0,
         "lost": health.lost if health else 0,
@@ -58,38 +61,54 @@ def summarize(
     }
 
 
-def show(summary: Mapping[str, Any], console: Console) -> None:
-    """Prints a summary as a table."""
+def show(summary: Mapping[str, Any], console: Console, *, verbose: bool = False) -> None:
+    """Prints a summary as a table: the match in words, then the run.
+
+    Args:
+        summary: of :func:`summarize`.
+        console: to print on.
+        verbose: True to show kinds of events, ordering and latencies, too.
+    """
     table = Table(title=f"Match store: {summary['store']}", title_justify="left", show_header=False)
     table.add_column(style="bold")
     table.add_column()
+    for name, text in rows_in_words(summary["match"]):
+        table.add_row(name, text)
     table.add_row("State", "played to the end" if summary["ended"] else "interrupted; start again to go on")
     throughput = f"{summary['stream_s']:.1f} s in {summary['wall_s']:.1f} s"
     table.add_row("Throughput", f"{throughput} = {summary['times_real_time']:.1f} x real time")
-    table.add_row("Positions", f"{summary['positions']:,}")
-    ordering = ("retractions", "late", "lost", "duplicates", "differing_copies")
-    counts = ", ".join(f"{summary[name]} {name.replace('_', ' ')}" for name in ordering)
-    table.add_row("Ordering", counts)
-    states = ", ".join(f"{count} {state}" for state, count in summary["lifecycle"].items())
-    table.add_row("Event states", states)
+    if not verbose:
+        table.add_row("Events", f"{sum(summary['events'].values()):,} of {len(summary['events'])} kinds")
     refused = ", ".join(f"{count} x {reason}" for reason, count in summary["quarantined"].items())
-    table.add_row("Quarantined", refused or "none")
+    if verbose or refused:
+        table.add_row("Quarantined", refused or "none")
     for name, error in summary["failed"].items():
         table.add_row("Failed detector", f"{name}: {error}")
     for name, count in summary["faults"].items():
         table.add_row("Broken contract", f"{name}: {count} times")
-    table.add_row("Events", "\n".join(f"{count:6d}  {kind}" for kind, count in summary["events"].items()))
-    table.add_row("Detection latency", _percentiles(summary["detection_latency_ms"]))
-    table.add_row("Arrival to hub", _percentiles(summary["lane_latency_ms"]))
-    for camera, figures in (summary["cameras"] or {}).items():
-        table.add_row(f"Camera {camera}", "\n".join(f"{name}: {_figure(value)}" for name, value in figures.items()))
+    if verbose:
+        for row in _details(summary):
+            table.add_row(*row)
     console.print(table)
+
+
+def _details(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "Positions", f"{summary['positions']:,}"
+    ordering = ("retractions", "late", "lost", "duplicates", "differing_copies")
+    yield "Ordering", ", ".join(f"{summary[name]} {name.replace('_', ' ')}" for name in ordering)
+    yield "Event states", ", ".join(f"{count} {state}" for state, count in summary["lifecycle"].items())
+    yield "Events", "\n".join(f"{count:6d}  {kind}" for kind, count in summary["events"].items())
+    yield "Detection latency", _percentiles(summary["detection_latency_ms"])
+    yield "Arrival to hub", _percentiles(summary["lane_latency_ms"])
+    for camera, figures in (summary["cameras"] or {}).items():
+        yield f"Camera {camera}", "\n".join(f"{name}: {_figure(value)}" for name, value in figures.items())
 
 
 def show_matches(summary: Mapping[str, Any], console: Console) -> None:
     """Prints the summary of a run of many matches as a table."""
     table = Table(title=f"Matches: {summary['folder']}", title_justify="left")
     table.add_column("match")
+    table.add_column("score")
     for name in ("played s", "events", "taken back", "late", "p50 ms", "p95 ms", "p99 ms"):
         table.add_column(name, justify="right")
     table.add_column("state")
@@ -98,10 +117,16 @@ def show_matches(summary: Mapping[str, Any], console: Console) -> None:
         latency = [f"{total.get(p, math.nan):.1f}" if total["count"] else "" for p in ("p50", "p95", "p99")]
         counts = (f"{one['stream_s']:.1f}", str(sum(one["events"].values())), str(one["retractions"]), str(one["late"]))
         state = "played to the end" if one["ended"] else "interrupted; start again to go on"
-        table.add_row(name, *counts, *latency, summary["broken"].get(name) or state)
+        score = _score(one["match"])
+        table.add_row(name, score, *counts, *latency, summary["broken"].get(name) or state)
     for name in summary["broken"].keys() - summary["matches"].keys():
-        table.add_row(name, *[""] * 7, f"excluded: {summary['broken'][name]}")
+        table.add_row(name, *[""] * 8, f"excluded: {summary['broken'][name]}")
     console.print(table)
+
+
+def _score(figures: MatchFigures) -> str:
+    home, away = figures.home, figures.away
+    return f"{home.name} {home.goals} - {away.goals} {away.name}"
 
 
 def _percentiles(by_name: Mapping[str, Mapping[str, float]]) -> str:

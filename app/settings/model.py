@@ -33,10 +33,12 @@ from replay.match_store import is_store
 from simulator.settings import DEFAULT_SEED, SimulatorError, rates_named
 
 Channel = Literal["none", "rtls", "wifi", "harsh"]
-Speed = Literal["1", "4", "max"]
 
 #: Arrival time between commits of an unpaced run: long enough that Spark's turn-around does not count.
 _UNPACED_WINDOW_S = 60.0
+
+#: The speed of a run that is not paced.
+_FULL_SPEED = "max"
 
 #: A shorter token could be guessed by trying.
 _TOKEN_CHARACTERS_MIN = 12
@@ -111,7 +113,9 @@ class LiveSettings(BaseModel):
         "`touchline official` sends decisions without it.",
     )
 
-    speed: Speed = Field("1", description="Playback speed: 1 (real time), 4 (four times) or max (as fast as possible).")
+    speed: str = Field(
+        "1", description="Playback speed: times real time, such as 0.5, 1 or 4, or max (as fast as possible)."
+    )
     store: Path | None = Field(
         None,
         description="Folder of the match store. If it holds an interrupted match, the run resumes it. Default "
@@ -186,9 +190,9 @@ class LiveSettings(BaseModel):
 
     @field_validator("speed", mode="before")
     @classmethod
-    def _speed_may_be_a_number(cls, value: Any) -> Any:
-        """Accept a number, as a settings file has it."""
-        return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else value
+    def _speed_is_above_zero(cls, value: Any) -> str:
+        """Accept a number, as a settings file has it, or text."""
+        return f"{speed:g}" if (speed := parse_speed(value)) else _FULL_SPEED
 
     @field_validator("rate")
     @classmethod
@@ -281,7 +285,7 @@ class LiveSettings(BaseModel):
     @property
     def pace(self) -> float:
         """Stream seconds in a wall second; 0 is as fast as possible."""
-        return 0.0 if self.speed == "max" else float(self.speed)
+        return parse_speed(self.speed)
 
     @property
     def available(self) -> float:
@@ -305,6 +309,24 @@ class LiveSettings(BaseModel):
             "allowed_lateness_s", "engine", "parameters", "detectors", "official",
         )  # fmt: skip
         return self.model_dump(mode="json", include=set(names))
+
+
+def parse_speed(value: object) -> float:
+    """A playback speed as stream seconds in a wall second; 0 for as fast as possible.
+
+    >>> [parse_speed(value) for value in ("1", "2.50", 4, "max")]
+    [1.0, 2.5, 4.0, 0.0]
+
+    Raises:
+        ValueError: it is neither a number above 0 nor ``max``.
+    """
+    try:
+        speed = 0.0 if value == _FULL_SPEED else float(str(value))
+    except ValueError:
+        speed = -1.0
+    if (value != _FULL_SPEED and not (0.0 < speed < math.inf)) or isinstance(value, bool):
+        raise ValueError("must be max, or a number above 0 such as 0.5, 1 or 4")
+    return speed
 
 
 def setting_name(field: str) -> str:

@@ -172,7 +172,7 @@ def test_a_file_that_is_no_tracking_file_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--speed", "3"], "--speed 3"),
+        (["--speed", "0"], "--speed 0: must be max, or a number above 0"),
         (["--channel", "fog"], "--channel fog"),
         (["--alpha", "2"], "--alpha 2: must be auto, or a number"),
         (["--pitch", "x"], "--pitch x"),

@@ -25,7 +25,7 @@ def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
     ("given", "message"),
     [
         ({"channel": "fog"}, "--channel fog"),
-        ({"speed": "2"}, "--speed 2"),
+        ({"speed": "fast"}, "--speed fast: must be max, or a number above 0"),
         ({"alpha": 1.5}, "--alpha 1.5"),
         ({"alpha": float("nan")}, "--alpha nan"),
         ({"alpha": "soon"}, "--alpha soon: must be auto, or a number"),
@@ -53,6 +53,8 @@ def test_a_wrong_option_is_named_with_its_value(given, message):
 def test_the_window_is_wall_time_when_paced_and_stream_time_when_not():
     assert make_settings({"speed": "1"}).window_us == 30_000_000
     assert make_settings({"speed": "4"}).window_us == 120_000_000
+    assert make_settings({"speed": "0.50"}).window_us == 15_000_000
+    assert make_settings({"speed": 2.5}).pace == 2.5
     assert make_settings({"speed": "max"}).window_us == 60_000_000
 
 
