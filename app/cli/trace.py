@@ -2,35 +2,49 @@
 
 The match is played from its capture with the ordering that it had. Where alpha or retraction adapted to the load, costs
 are measured again, and the adaptation may differ. A capture that still grows is traced up to its end so far.
+
+Only a stretch around the event is played: the match store, or the capture itself, has the arrival times at which the
+event or packet was mentioned. The stretch begins some seconds before, in which units learn their slack, and begins
+earlier if the event does not come out. Slack and alpha then may differ from those of the run; ``--whole`` plays from
+the beginning of the match. An inner event, which no store has, is looked for from the beginning, too.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, TimeRemainingColumn
 
 from app.base.terminal import make_console, make_progress
 from app.cli.options import Given
 from app.cli.output import print_json
+from app.library.choice import format_time
 from app.pipeline.options import with_costs
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import make_settings, read_stored_settings
 from detectors.parameters import Parameters
 from football.errors import UserError
+from football.packets import RAW_KINDS
 from middleware.trace import Arrived, Concluded, HistoryLine, Released, Trace, event_history
 from replay.capture import Capture
+from replay.match_store import is_store, updates_log
 from replay.official_feed import replayed
 
 app = typer.Typer(add_completion=False)
 
 #: Names that the line of a repair lists; the number of the others follows.
 _NAMES_MAX = 4
+
+#: Time before the event from which the match is played: units learn their slack in it. If the event does not come out,
+#: the next one is tried.
+_LEADS_US = (20_000_000, 300_000_000)
 
 
 class TraceError(UserError, ValueError):
@@ -51,29 +65,23 @@ def trace(
     retraction: Annotated[
         str | None, Given(help="Play with another retraction than the match had: full, on-demand or auto.")
     ] = None,
+    whole: Annotated[
+        bool,
+        Given("--whole", help="Play from the beginning of the match, so that slack and alpha are those of the run."),
+    ] = False,
     as_json: Annotated[bool, Given("--json", help="Print an array of records.")] = False,
 ) -> None:
     """Traces an event through the ordering units: arrival, release and its reason, causes, and what it displaced.
 
-    The match is played again from its capture, twice: once to find the event, once to trace it.
+    A stretch of the match around the event is played again from its capture.
 
     Examples:
         touchline trace matches/demo pass.complete#ball:61128725
         touchline trace matches/demo raw.player:home_7:123 --alpha 1
     """
-    capture = Capture.open(folder)
-    options = _options(folder, capture, alpha, retraction)
-    console = make_console(stderr=True)
-    until_us = capture.readable_us
-    first = _play(folder, capture, until_us, options, Trace(event), console, "Looking for it")
-    if not first.mentioned_us:
-        so_far = "" if capture.is_finished else f" up to {until_us / 1e6:.0f} s, where its capture ends so far"
-        raise TraceError(f"{event}: no event of that id in {folder}{so_far}; `touchline events` lists all")
-    margin_us = options.allowed_lateness_ms * 1_000
-    windows = [(seen_us - margin_us, seen_us + margin_us) for seen_us in sorted(set(first.mentioned_us))]
-    lines = event_history(
-        _play(folder, capture, until_us, options, Trace(event, windows), console, "Tracing it").records, event
-    )
+    replay = _Replay(folder, Capture.open(folder), alpha, retraction)
+    mentioned_us = [] if whole else list(_mentions(folder, replay.capture, event))
+    lines = _trace_part(replay, event, mentioned_us) if mentioned_us else _trace_all(replay, event)
     if as_json:
         print_json([_plain(line) for line in lines])
     else:
@@ -99,36 +107,94 @@ def write_story(lines: list[HistoryLine], event: str, out: TextIO) -> None:
         out.write(f"{now_us / 1e6:11.3f} s  {'  ' * max(0, depth)}{', '.join(units)}: {text}\n")
 
 
-def _options(path: Path, capture: Capture, alpha: str | None, retraction: str | None) -> PipelineOptions:
-    """The options of the match, with other ordering where it is chosen."""
-    stored = read_stored_settings(path) or {}
-    chosen = {"alpha": alpha, "retraction": retraction, "allowed_lateness_s": None}
-    settings = make_settings({name: stored.get(name) if value is None else value for name, value in chosen.items()})
-    options = PipelineOptions(
-        alpha=settings.alpha,
-        retraction=settings.retraction,
-        allowed_lateness_ms=round(settings.allowed_lateness_s * 1_000),
-        parameters=stored.get("parameters", Parameters()),
-        extra=tuple(stored.get("detectors", ())),
+class _Replay:
+    """A match that is played again, with the ordering that it had unless another one is chosen."""
+
+    def __init__(self, folder: Path, capture: Capture, alpha: str | None, retraction: str | None) -> None:
+        self.folder, self.capture, self.until_us = folder, capture, capture.readable_us
+        self._console = make_console(stderr=True)
+        stored = read_stored_settings(folder) or {}
+        chosen = {"alpha": alpha, "retraction": retraction, "allowed_lateness_s": None}
+        settings = make_settings({name: stored.get(name) if value is None else value for name, value in chosen.items()})
+        self.margin_us = round(settings.allowed_lateness_s * 1e6)
+        options = PipelineOptions(
+            alpha=settings.alpha,
+            retraction=settings.retraction,
+            allowed_lateness_ms=self.margin_us // 1_000,
+            parameters=stored.get("parameters", Parameters()),
+            extra=tuple(stored.get("detectors", ())),
+        )
+        self._options = with_costs(options, capture.sheet, capture)
+
+    def windows(self, mentioned_us: Iterable[int]) -> list[tuple[int, int]]:
+        """Stretches of arrival time around instants, as long as the lateness of an input may be."""
+        return [(seen_us - self.margin_us, seen_us + self.margin_us) for seen_us in sorted(set(mentioned_us))]
+
+    def play(self, trace: Trace, title: str, begin_us: int, end_us: int) -> Trace:
+        """Play a stretch with traced units; of a capture that still grows, the part that can be read."""
+        capture = self.capture
+        begin_us, end_us = max(begin_us, capture.begin_us), min(end_us, self.until_us)
+        pipeline = MatchPipeline(capture.sheet, self._options, make_unit=trace.unit)
+        blocks = replayed(self.folder, capture.payloads(begin_us, end_us), begin_us, end_us)
+        span = f"{title}: {format_time(begin_us)} to {format_time(end_us)}"
+        with make_progress(self._console, BarColumn(), TimeRemainingColumn()) as bar:
+            task = bar.add_task(span, total=end_us - begin_us)
+            for arrival_us, payload in blocks:
+                trace.at(arrival_us)
+                pipeline.push(payload, arrival_us)
+                bar.update(task, completed=arrival_us - begin_us)
+        if capture.is_finished and end_us == capture.end_us:
+            pipeline.finish()
+        return trace
+
+
+def _mentions(folder: Path, capture: Capture, event: str) -> Iterator[int]:
+    """Arrival times of the updates of an event in the store's log, or of a packet in the capture.
+
+    Raises:
+        TraceError: the log has other events of that kind, but not this one.
+    """
+    if is_store(folder):
+        log = updates_log(folder)
+        emitted_us = log.filter(pc.equal(log["id"], event))["emitted_us"].to_pylist()
+        published = pc.is_in(pa.scalar(event.partition("#")[0]), log["kind"].combine_chunks()).as_py()
+        if published and not emitted_us:
+            raise TraceError(f"{event}: no event of that id in {folder}; `touchline events` lists all")
+        yield from emitted_us
+    kind, _, packet = event.partition(":")
+    transmitter, _, number = packet.rpartition(":")
+    if kind in RAW_KINDS and number.isdecimal():
+        for batch in capture.packets(capture.begin_us, capture.readable_us):
+            if transmitter in batch.names:
+                is_it = (batch.tag == batch.names.index(transmitter)) & (batch.sequence == int(number))
+                yield from batch.arrival_us[is_it].tolist()
+
+
+def _trace_part(replay: _Replay, event: str, mentioned_us: list[int]) -> list[HistoryLine]:
+    """The history of an event whose arrival times are known, from as short a stretch as it comes out in."""
+    windows = replay.windows(mentioned_us)
+    for lead_us in _LEADS_US:
+        trace = replay.play(Trace(event, windows), "Playing", windows[0][0] - lead_us, windows[-1][1])
+        if trace.mentioned_us:
+            return event_history(trace.records, event)
+    return _trace_all(replay, event)
+
+
+def _trace_all(replay: _Replay, event: str) -> list[HistoryLine]:
+    """The history of an event from the beginning of the match: one pass finds it, a second one traces it.
+
+    Raises:
+        TraceError: there is no such event.
+    """
+    capture = replay.capture
+    first = replay.play(Trace(event), "Looking for it", capture.begin_us, replay.until_us)
+    if not first.mentioned_us:
+        so_far = "" if capture.is_finished else f" up to {replay.until_us / 1e6:.0f} s, where its capture ends so far"
+        raise TraceError(f"{event}: no event of that id in {replay.folder}{so_far}; `touchline events` lists all")
+    windows = replay.windows(first.mentioned_us)
+    return event_history(
+        replay.play(Trace(event, windows), "Tracing it", capture.begin_us, windows[-1][1]).records, event
     )
-    return with_costs(options, capture.sheet, capture)
-
-
-def _play(
-    path: Path, capture: Capture, until_us: int, options: PipelineOptions, trace: Trace, console: Console, title: str
-) -> Trace:
-    """Play the capture with traced units; of one that still grows the part that can be read."""
-    pipeline = MatchPipeline(capture.sheet, options, make_unit=trace.unit)
-    blocks = replayed(path, capture.payloads(capture.begin_us, until_us), capture.begin_us, until_us)
-    with make_progress(console, BarColumn(), TimeRemainingColumn()) as bar:
-        task = bar.add_task(title, total=until_us - capture.begin_us)
-        for arrival_us, payload in blocks:
-            trace.at(arrival_us)
-            pipeline.push(payload, arrival_us)
-            bar.update(task, completed=arrival_us - capture.begin_us)
-    if capture.is_finished and until_us == capture.end_us:
-        pipeline.finish()
-    return trace
 
 
 def _plain(line: HistoryLine) -> dict[str, Any]:
