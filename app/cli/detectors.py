@@ -100,7 +100,7 @@ def listing(entries: Sequence[DetectorInfo]) -> str:
 
 
 def _finds(entry: DetectorInfo) -> str:
-    """What a detector finds, in a line that names its kinds; those that the summary lacks follow in brackets."""
+    """The summary of a detector, as a line that names its kinds; those that it lacks follow in brackets."""
     text = _inline(entry.summary).replace("`", "")
     published = [kind for kind in entry.outputs if kind not in _internal(entry)]
     if not published:
