@@ -38,6 +38,7 @@ from detectors.control.pressure import IntensityParameters, PressingParameters, 
 from detectors.control.scene import SceneParameters
 from detectors.control.shape import ShapeParameters, TeamAreaParameters
 from detectors.control.space import ControlParameters, OptionParameters
+from detectors.laws.back_pass import BackPassParameters
 from detectors.laws.clock import ClockParameters
 from detectors.laws.numbers import NumbersParameters
 from detectors.laws.offences import HoldParameters, OffenceParameters
@@ -151,6 +152,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     offside_offence: OffenceParameters = OffenceParameters()
     keeper_holding: HoldParameters = HoldParameters()
     players_on_pitch: NumbersParameters = NumbersParameters()
+    back_pass: BackPassParameters = BackPassParameters()
     shoot_out: ShootOutParameters = ShootOutParameters()
     overruled: OverruleParameters = OverruleParameters()
     scene: SceneParameters = SceneParameters()

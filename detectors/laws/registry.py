@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from detectors.laws.back_pass import BackPass
 from detectors.laws.clock import MatchClock
 from detectors.laws.numbers import PlayersOnPitch
 from detectors.laws.offences import KeeperHolding, OffsideOffence
@@ -31,6 +32,7 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     ),
     DetectorEntry(lambda s, p: KeeperHolding(p.keeper_holding), ("keeper_holding",)),
     DetectorEntry(lambda s, p: PlayersOnPitch(s, p.players_on_pitch), ("players_on_pitch",)),
+    DetectorEntry(lambda s, p: BackPass(s, p.back_pass, p.restart_kick), ("back_pass", "restart_kick")),
     DetectorEntry(lambda s, p: ShootOut(p.shoot_out), ("shoot_out",)),
     DetectorEntry(lambda s, p: Overruled(p.overruled), ("overruled",)),
 )
