@@ -59,6 +59,10 @@ def test_test_tools_are_not_in_the_runtime():
     assert not tools & _entries("runtime").keys()
 
 
+def test_the_tests_that_try_newer_versions_exist():
+    assert not [name for name in dependencies.QUICK_TESTS if not (PROGRAM / name).exists()]
+
+
 def test_differing_versions_are_listed(tmp_path: Path):
     for name in PARTS:
         (tmp_path / f"{name}.txt").write_text("a==2 \\\n    --hash=sha256:0\nb==1 ; python_version < '3.12'\nb==3\n")
