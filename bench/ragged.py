@@ -110,8 +110,10 @@ def _longest_wrong_s(scores: Sequence[Score]) -> float:
 
 
 def _goals_invented(scores: Sequence[Score]) -> float:
-    kinds = ("goal.scored", "goal.own")
-    return float(sum(figures.kinds[kind].fp for figures in scores for kind in kinds if kind in figures.kinds))
+    """Count goals where there was none; an own goal that was given to a scorer is a goal."""
+    goals = [figures.kinds[kind] for figures in scores for kind in ("goal.scored", "goal.own") if kind in figures.kinds]
+    renamed = sum(count for goal in goals for label, count in goal.confusion.items() if label.startswith("goal."))
+    return float(sum(goal.fp for goal in goals) - renamed)
 
 
 DUELS = ("duel.start", "tackle.won", "tackle.lost", "takeon.won", "takeon.lost", "interception")

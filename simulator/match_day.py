@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -32,7 +32,8 @@ class MatchDay(BaseModel):
     Attributes:
         name, about: for people.
         half_minutes, half_time_minutes: lengths.
-        warm_ups, quick_share, review_share, new_shape_share, extra_time: see :class:`Occasions`.
+        warm_ups, quick_share, review_share, new_shape_share, extra_time, dead_factor, tempo_factor: see
+            :class:`Occasions`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -46,10 +47,13 @@ class MatchDay(BaseModel):
     review_share: _Share = 0.0
     new_shape_share: _Share = 0.0
     extra_time: bool = False
+    dead_factor: Annotated[float, Field(gt=0, le=10)] = 1.0
+    tempo_factor: Annotated[float, Field(gt=0, le=10)] = 1.0
 
     def settings(self, match: MatchSettings) -> MatchSettings:
         """Return the settings of a match on such a day."""
-        occasions = Occasions(self.warm_ups, self.quick_share, self.review_share, self.new_shape_share, self.extra_time)
+        names = [name.name for name in fields(Occasions)]
+        occasions = Occasions(**{name: getattr(self, name) for name in names})
         return replace(
             match, half_s=60.0 * self.half_minutes, break_s=60.0 * self.half_time_minutes, occasions=occasions
         )

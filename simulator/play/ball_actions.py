@@ -156,7 +156,9 @@ def attempted(
     state.truth.rows[attempt].open = True
     target = (action.target[0], action.target[1])
     team = int(state.team[row])
-    state.flight = Flight(attempt, kind, action.what, row, team, action.mate, target, t_s, restart, ahead)
+    state.flight = Flight(
+        attempt, kind, action.what, row, team, action.mate, target, t_s, restart, ahead, state.columns[:, :2].copy()
+    )
     state.holder, state.in_hands, state.action = -1, False, None
     return attempt
 

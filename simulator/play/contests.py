@@ -15,6 +15,7 @@ from simulator.play import (
     ball_actions,
     derived_truth,
     goalkeeping,
+    provider_truth,
     referee,
 )
 from simulator.play.decisions import carry, choose, clearance, goal_chance, shot
@@ -184,6 +185,7 @@ def _covers(state: State, row: int, height: float) -> float:
 
 def play(state: State, row: int, after_s: float, height: float, part: str) -> None:
     """Play a free ball within reach: control it, or pass, shoot or clear with the first touch."""
+    provider_truth.loose_duel(state, row)
     if part == "head":
         _header(state, row, after_s)
         return
@@ -333,14 +335,11 @@ def leap(state: State) -> None:
 
 
 def _aerial(state: State, row: int, position: Vector) -> None:
-    """Write an aerial duel (6.9) if an opponent is near the jump; sometimes it is a foul."""
+    """Follow a jump for the ball: with an opponent's it is an aerial duel (6.9), and sometimes a foul."""
     rival, gap = state.nearest(state.opponents(row), position[0], position[1])
-    if gap > 1.5:
+    provider_truth.jumped(state, row, rival, gap)
+    if gap > provider_truth.AERIAL_M:
         return
-    if state.watching.aerial is None:
-        x, y = state.xy(row)
-        index = state.truth.add("aerial.start", state.now_s, row, (x, y, 1.8), "", (), against=id_of(rival))
-        state.watching.aerial = (row, rival, index)
     if state.gap(row, *state.xy(rival)) < 0.9 and state.chance(
         (0.01 if referee.in_own_box(state, row) else 0.05) * state.settings.interruptions
     ):
@@ -385,6 +384,7 @@ def win(state: State, row: int, after_s: float) -> None:
     state.disputed = False
     t_s = state.truth.rows[index].t_s
     won = state.truth.add("tackle.won", t_s, row, None, "", (index,), on=id_of(holder))
+    provider_truth.challenge(state, holder, row, row, t_s, None, won)
     if state.speed(holder) > 2.5:
         state.truth.add("takeon.lost", t_s, holder, None, "", (won,), to=id_of(row))
     state.idle_s[holder] = max(state.idle_s[holder], state.now_s + 0.45)
@@ -397,6 +397,7 @@ def _beaten(state: State, row: int, holder: int) -> None:
     """Handle a failed tackle: the player is out of play for a moment, and may have fouled."""
     position: Vector = state.ball.position
     lost = state.truth.add("tackle.lost", state.now_s, row, position, "", (), on=id_of(holder))
+    provider_truth.challenge(state, holder, row, holder, state.now_s, position, lost)
     state.idle_s[row] = state.now_s + float(state.rng.uniform(0.4, 0.9))
     state.tackle_s = state.now_s + 0.6
     derived_truth.tried(state, row, holder, lost)

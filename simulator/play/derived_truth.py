@@ -1,4 +1,4 @@
-"""Rows of truth that follow from the course of play: carries, duels, loose balls, take-ons, miscontrols."""
+"""Rows of truth that follow from the course of play: carries, loose balls, take-ons, miscontrols."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from simulator.play import provider_truth
 from simulator.play.match_state import State
 from simulator.play.truth_writer import Watching, id_of
 from simulator.records import Vector
@@ -13,8 +14,6 @@ from simulator.records import Vector
 #: 5.8: the ball has left its kicker. 6.10: shortest carry. 6.11: nobody near a slow ball for so long.
 RELEASED_M, CARRY_M = 2.25, 3.0
 LOOSE_M, LOOSE_M_S, LOOSE_S = 1.5, 8.0, 0.5
-#: 6.8: an opponent so near the ball goes for it; further away than the second number the duel is over.
-DUEL_M, APART_M = 1.5, 2.2
 #: 7.11, 7.12: times in which a bad touch is lost, a carrier has kept the ball.
 LOST_S, MISS_M, HELD_ON_S = 2.0, 3.0, 1.0
 
@@ -25,7 +24,6 @@ def watch(state: State) -> None:
     if state.watching.kick >= 0:
         _release(state, ball)
     _carry(state, ball)
-    _duel(state, ball)
     _loose(state)
     _takeon(state)
     _trap(state, ball)
@@ -34,7 +32,6 @@ def watch(state: State) -> None:
 def ended(state: State, t_s: float, position: Vector) -> None:
     """End everything that is being watched, because play is dead."""
     _end_carry(state, t_s, position)
-    _end_duel(state, t_s, position)
     state.watching = Watching()
 
 
@@ -73,40 +70,6 @@ def _end_carry(state: State, t_s: float, position: Vector) -> None:
     )
 
 
-def _duel(state: State, ball: Vector) -> None:
-    if state.watching.duel is not None:
-        one, two, index = state.watching.duel
-        near = max(state.gap(one, ball[0], ball[1]), state.gap(two, ball[0], ball[1]))
-        if near > APART_M or state.holder not in (-1, one, two):
-            _end_duel(state, state.now_s, ball)
-        return
-    if state.in_hands or ball[2] > 1.5:
-        return
-    if state.holder >= 0:
-        one = state.holder
-        two, gap = state.nearest(state.opponents(one), ball[0], ball[1])
-        variant = "ground"
-    else:
-        if state.moving() > LOOSE_M_S:
-            return
-        one, near = state.nearest(state.of_team[0], ball[0], ball[1])
-        two, gap = state.nearest(state.of_team[1], ball[0], ball[1])
-        gap, variant = max(gap, near), "loose"
-    if gap < DUEL_M and two >= 0:
-        index = state.truth.add("duel.start", state.now_s, one, ball, variant, (), against=id_of(two))
-        state.watching.duel = (one, two, index)
-
-
-def _end_duel(state: State, t_s: float, position: Vector) -> None:
-    if state.watching.duel is None:
-        return
-    one, two, index = state.watching.duel
-    state.watching.duel = None
-    winner = state.holder if state.holder in (one, two) else -1
-    variant = state.truth.rows[index].variant
-    state.truth.add("duel.end", t_s, winner, position, variant, (index,), against=id_of(two if winner == one else one))
-
-
 def _loose(state: State) -> None:
     """Follow a loose ball (6.11) and its recovery (7.10)."""
     x, y, _ = state.ball.position
@@ -122,7 +85,7 @@ def _loose(state: State) -> None:
     if state.watching.loose >= 0 and gain > state.watching.loose:
         row = state.truth.rows[gain]
         if state.team[row.person] != state.watching.loose_team:
-            state.truth.add("recovery", row.t_s, row.person, row.position, "", (state.watching.loose, gain))
+            provider_truth.won(state, row.person, row.t_s, gain, state.watching.loose)
         state.watching.loose = -1
 
 

@@ -10,13 +10,14 @@ import math
 
 from football.constants import BALL_RADIUS_M
 from simulator.physics.ball import forecast
+from simulator.play import provider_truth
 from simulator.play.match_state import BAR_Z_M, POST_Y_M, Flight, State, Whistle
 from simulator.play.offside import is_ahead
 from simulator.play.truth_writer import id_of
 from simulator.records import REFEREES, Vector
 
-#: 7.8: a pass must still move so fast to be intercepted; the ball may run out so long afterwards (ours).
-MOVING_M_S, TO_OUT_S = 4.0, 1.5
+#: 7.8: an intercepted ball may run out so long afterwards (ours).
+TO_OUT_S = 1.5
 
 
 def would_score(state: State, team: int, position: Vector, velocity: Vector, spin: Vector) -> tuple[bool, bool, Vector]:
@@ -46,6 +47,7 @@ def would_score(state: State, team: int, position: Vector, velocity: Vector, spi
 def touched(state: State, row: int, t_s: float, index: int, what: str, velocity: Vector, is_deflection: bool) -> None:
     """Update the flight under way by a contact with the ball in play, before that contact's own attempt is written."""
     settle_interception(state, t_s)
+    provider_truth.touched(state, row)
     flight = state.flight
     if flight is None:
         return
@@ -135,12 +137,14 @@ def _end_pass(state: State, row: int, t_s: float, index: int) -> None:
     )  # fmt: skip
     if complete:
         state.last_pass = ended
-    elif state.moving() >= MOVING_M_S and not state.disputed:
+    elif provider_truth.is_interception(state, flight, row):
         interception = truth.add(
             "interception", t_s, row, None, "won", (flight.row, index), passer=id_of(flight.kicker)
         )
         truth.rows[interception].open = True
         state.interception = interception
+    elif not state.disputed:
+        provider_truth.won(state, row, t_s, index, ended)
 
 
 def _offside(state: State, flight: Flight, row: int, t_s: float, variant: str = "play") -> bool:

@@ -83,6 +83,7 @@ class Flight:
         born_s: first touch of the kick.
         restart: kind of the restart that it was, or empty.
         ahead: rows of team mates in an offside position at the kick.
+        places: (PERSONS, 2) where everybody was at the kick.
         on_target: the shot would go in as it left.
         save: goalkeeper, time, row and kind of a touch of the shot whose verdict is still open.
     """
@@ -97,6 +98,7 @@ class Flight:
     born_s: float
     restart: str = ""
     ahead: tuple[int, ...] = ()
+    places: Floats | None = None
     on_target: bool = False
     save: tuple[int, float, int, str] | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -107,6 +107,8 @@ class Occasions:
         review_share: share of goals after which a video review holds up the kick-off.
         new_shape_share: chance of each team to change its shape in the second half.
         extra_time: two halves of 15 minutes follow if the score is level after 90.
+        dead_factor: restarts take so many times as long.
+        tempo_factor: players pass on the ball so many times as soon.
     """
 
     warm_ups: bool = False
@@ -114,11 +116,15 @@ class Occasions:
     review_share: float = 0.0
     new_shape_share: float = 0.0
     extra_time: bool = False
+    dead_factor: float = 1.0
+    tempo_factor: float = 1.0
 
     def __post_init__(self) -> None:
         for name in ("quick_share", "review_share", "new_shape_share"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} {getattr(self, name)} is not a share")
+        if not (self.dead_factor > 0.0 and self.tempo_factor > 0.0):
+            raise ValueError("a factor of dead time or tempo is positive")
 
 
 @dataclass(frozen=True)
@@ -201,7 +207,10 @@ def draw_squads(settings: MatchSettings) -> Squads:
         )
         for name in ("Simulated Reds", "Simulated Blues")
     )
-    teams = (settings.home or drawn[0], settings.away or drawn[1])
+    factor = settings.occasions.tempo_factor
+    teams = tuple(
+        replace(team, tempo=team.tempo * factor) for team in (settings.home or drawn[0], settings.away or drawn[1])
+    )
     people = [_person(row, teams) for row in range(PERSONS)]
     strength = np.zeros(PERSONS)
     for part, team in zip((HOME, AWAY), teams, strict=True):

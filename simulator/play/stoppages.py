@@ -55,6 +55,7 @@ def award_restart(
     median, spread, min_s = _DEAD_S[kind]
     if restart.style in ("direct shot", "crossed") and kind == "free_kick":
         median, min_s = median * _SET_PIECE, 15.0
+    median *= state.settings.occasions.dead_factor
     restart.earliest_s = t_s + max(min_s, median * math.exp(state.draw(0.0, spread)))
     state.restart = restart
     state.attack = team

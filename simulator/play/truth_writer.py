@@ -141,18 +141,21 @@ class TruthWriter:
 class Watching:
     """Situations under observation, each until it is decided.
 
-    They are a kick until the ball is away, a carry, a duel, a loose ball, a take-on, and a bad touch.
+    They are a kick until the ball is away, a carry, a loose ball, a take-on, a bad touch, jumps for a high ball by
+    person, the time of the last duel for a loose ball, and a ball that was won but is not secured yet.
     """
 
     kick: int = -1
     carry: tuple[int, float, Vector, float, Vector] | None = None
-    duel: tuple[int, int, int] | None = None
     alone_s: float = 0.0
     loose: int = -1
     loose_team: int = -1
     takeon: tuple[int, int, float, int] | None = None
     trap: tuple[int, float, Vector, int] | None = None
     aerial: tuple[int, int, int] | None = None
+    jumps: dict[int, float] = field(default_factory=dict)
+    disputed_s: float = -9.0
+    recovering: tuple[int, float, int, int] | None = None
 
 
 def id_of(person: int) -> str:

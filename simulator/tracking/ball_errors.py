@@ -12,6 +12,8 @@ from simulator.tracking.true_frames import TrueFrames
 
 #: A flight: the ball is so far off the ground.
 _FLYING_M = 0.35
+#: Time constant of the height that is measured of a ball on the ground.
+_GROUND_S = 0.5
 
 
 def spoil_ball(true: TrueFrames, ball: Ball, rate_hz: int, chance: Chance) -> Floats:
@@ -19,7 +21,7 @@ def spoil_ball(true: TrueFrames, ball: Ball, rate_hz: int, chance: Chance) -> Fl
     count = len(true)
     path = true.ball.copy() if ball.keys is None else _keyed(true, ball.keys, rate_hz, chance)
     path = _with_noise(path, ball, rate_hz, chance)
-    _set_heights(path, ball, chance)
+    _set_heights(path, ball, rate_hz, chance)
     everywhere = np.ones(count, bool)
     for span in spans(ball.teleports, everywhere, rate_hz, chance, "ball.teleports"):
         assert ball.teleports is not None
@@ -42,7 +44,7 @@ def _with_noise(path: Floats, ball: Ball, rate_hz: int, chance: Chance) -> Float
     return path
 
 
-def _set_heights(path: Floats, ball: Ball, chance: Chance) -> None:
+def _set_heights(path: Floats, ball: Ball, rate_hz: int, chance: Chance) -> None:
     """Bring the heights of a path to what the profile measures of them: above the ground, not of the centre."""
     height = np.maximum(path[:, 2] - BALL_RADIUS_M, 0.0)
     if ball.height != "measured":
@@ -57,6 +59,9 @@ def _set_heights(path: Floats, ball: Ball, chance: Chance) -> None:
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         if rng.random() < flat_share:
             height[begin:end] = 0.0
+    ground_m = chance.value(ball.ground_height_m, "ball.ground_height_m")
+    rolling = wander((len(height),), ground_m, _GROUND_S, rate_hz, chance.stream("ball.ground_height"))
+    height = np.where(height > _FLYING_M, height, height + rolling)
     path[:, 2] = np.maximum(height, 0.0)
 
 

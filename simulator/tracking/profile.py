@@ -126,6 +126,7 @@ class Ball(_Model):
         teleports: it is somewhere else for a moment.
         height: measured; zero throughout; or empty.
         height_error_m: standard deviation of a measured height above the ground.
+        ground_height_m: standard deviation of the height that is measured of a ball on the ground, cut off at zero.
         height_factor: a measured height is multiplied by it.
         flat_share: share of flights that have height zero.
     """
@@ -142,6 +143,7 @@ class Ball(_Model):
     teleports: Teleports | None = None
     height: Literal["measured", "zero", "empty"] = "measured"
     height_error_m: Strength = _NONE
+    ground_height_m: Strength = _NONE
     height_factor: Strength = _fixed(1.0)
     flat_share: Strength = _NONE
 

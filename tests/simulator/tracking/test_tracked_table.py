@@ -147,6 +147,10 @@ def test_heights_are_measured_factored_zero_or_empty() -> None:
     assert exact.max() > 1.0
     high = track(played(), profile_of(ball={"height_factor": (1.3, 1.3)}), 1).ball[:, 2]
     assert np.allclose(high, 1.3 * exact)
+    rough = track(played(), profile_of(ball={"ground_height_m": (0.1, 0.1)}), 1)
+    on_ground = artefacts_of(track(played(), Profile(name="exact"), 1))["ball_on_ground_share"]
+    assert artefacts_of(rough)["ball_on_ground_share"] < 0.8 * on_ground
+    assert np.allclose(rough.ball[exact > 0.5, 2], exact[exact > 0.5])
     assert not track(played(), Profile.model_validate({"name": "x", "ball": {"height": "zero"}}), 1).ball[:, 2].any()
     empty = track(played(), Profile.model_validate({"name": "x", "ball": {"height": "empty"}}), 1)
     assert np.isnan(empty.ball[:, 2]).all()

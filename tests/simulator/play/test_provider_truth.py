@@ -1,0 +1,118 @@
+"""Duels, interceptions and recoveries by Opta's definitions: each with a case that is one, and cases that are none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulator.physics.ball import MovingBall
+from simulator.play import provider_truth
+from simulator.play.match_state import Flight, State
+from simulator.play.squads import MatchSettings, draw_squads
+
+HOLDER, MATE, RIVAL = 9, 7, 20
+
+
+def state_with(places: dict[int, tuple[float, float]]) -> State:
+    """Return a state in which everybody else is far away."""
+    settings = MatchSettings(seed=1)
+    state = State(settings, draw_squads(settings))
+    state.columns[:, :2] = 50.0, 30.0
+    for row, place in places.items():
+        state.columns[row, :2] = place
+    state.live = True
+    return state
+
+
+def flight_of(state: State, mate: int = MATE) -> Flight:
+    """Return a pass from the centre spot to (20, 0)."""
+    attempt = state.truth.add("pass.attempt", 1.0, HOLDER, (0.0, 0.0, 0.1))
+    return Flight(attempt, "pass", "pass", HOLDER, 0, mate, (20.0, 0.0), 1.0, places=state.columns[:, :2].copy())
+
+
+def kinds(state: State) -> list[str]:
+    return [row.kind for row in state.truth.rows]
+
+
+def moving_ball(state: State, x: float, y: float, speed: float = 10.0) -> None:
+    """Put a ball there that has just been struck."""
+    ball = MovingBall((x, y, 0.11), state.settings.length_m, state.settings.width_m)
+    ball.strike((speed, 0.0, 0.0))
+    ball.advance()
+    state.balls[state.active] = ball
+
+
+def test_an_interception_is_a_move_into_the_line_of_an_intended_pass() -> None:
+    state = state_with({HOLDER: (0.0, 0.0), RIVAL: (10.0, 3.0)})
+    flight = flight_of(state)
+    moving_ball(state, 10.0, 0.3)
+    assert provider_truth.is_interception(state, flight, RIVAL)
+
+
+def test_who_stood_in_the_line_was_played_to() -> None:
+    state = state_with({HOLDER: (0.0, 0.0), RIVAL: (10.0, 0.4)})
+    flight = flight_of(state)
+    moving_ball(state, 10.0, 0.3)
+    assert not provider_truth.is_interception(state, flight, RIVAL)
+
+
+def test_a_ball_off_its_line_slow_or_meant_for_nobody_is_no_interception() -> None:
+    state = state_with({HOLDER: (0.0, 0.0), RIVAL: (10.0, 5.0)})
+    moving_ball(state, 10.0, 3.0)
+    assert not provider_truth.is_interception(state, flight_of(state), RIVAL)
+    moving_ball(state, 10.0, 0.3, speed=2.0)
+    assert not provider_truth.is_interception(state, flight_of(state), RIVAL)
+    moving_ball(state, 10.0, 0.3)
+    assert not provider_truth.is_interception(state, flight_of(state, mate=-1), RIVAL)
+    assert not provider_truth.is_interception(state, replace(flight_of(state), what="cross"), RIVAL)
+
+
+def test_a_ball_won_is_a_recovery_once_the_team_touches_it_again() -> None:
+    for next_touch, recovered in ((MATE, True), (HOLDER, True), (RIVAL, False)):
+        state = state_with({})
+        index = state.truth.add("hit", 1.0, HOLDER, (3.0, 4.0, 0.1))
+        provider_truth.won(state, HOLDER, 1.0, index, -1)
+        provider_truth.touched(state, next_touch)
+        assert ("recovery" in kinds(state)) == recovered
+        if recovered:
+            assert (state.truth.rows[-1].t_s, state.truth.rows[-1].position[:2]) == (1.0, (3.0, 4.0))
+        provider_truth.touched(state, MATE)
+        assert kinds(state).count("recovery") == recovered
+
+
+def test_a_goalkeeper_claims_and_does_not_recover() -> None:
+    state = state_with({})
+    provider_truth.won(state, 0, 1.0, state.truth.add("hit", 1.0, 0, (3.0, 4.0, 0.1)), -1)
+    provider_truth.touched(state, MATE)
+    assert "recovery" not in kinds(state)
+
+
+def test_a_loose_ball_is_a_duel_if_both_run_for_it() -> None:
+    for pace, meant, duels in ((9.9, -1, 1), (5.0, -1, 0), (9.9, MATE, 0)):
+        state = state_with({HOLDER: (0.5, 0.0), RIVAL: (-0.5, 0.0)})
+        moving_ball(state, 0.0, 0.0, speed=1.0)
+        state.paces[HOLDER], state.paces[RIVAL] = 9.9, pace
+        state.flight = flight_of(state, meant)
+        provider_truth.loose_duel(state, HOLDER)
+        assert kinds(state).count("duel.start") == kinds(state).count("duel.end") == duels
+
+
+def test_a_duel_names_both_and_who_won_it() -> None:
+    state = state_with({})
+    provider_truth.challenge(state, HOLDER, RIVAL, RIVAL, 2.0, (1.0, 2.0, 0.1))
+    start, end = state.truth.rows
+    assert (start.person, start.detail["against"]) == (HOLDER, "away_5")
+    assert (end.person, end.detail["against"], end.causes) == (RIVAL, "home_10", (0,))
+
+
+def test_an_aerial_duel_needs_both_in_the_air() -> None:
+    state = state_with({HOLDER: (0.0, 0.0), RIVAL: (0.8, 0.0)})
+    provider_truth.jumped(state, HOLDER, RIVAL, 0.8)
+    assert "aerial.start" not in kinds(state)
+    state.tick += 10
+    provider_truth.jumped(state, RIVAL, HOLDER, 0.8)
+    assert kinds(state).count("aerial.start") == 1
+    late = state_with({})
+    provider_truth.jumped(late, HOLDER, RIVAL, 0.8)
+    late.tick += 60
+    provider_truth.jumped(late, RIVAL, HOLDER, 0.8)
+    assert "aerial.start" not in kinds(late)
