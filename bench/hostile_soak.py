@@ -1,7 +1,7 @@
 """Does a match lose or invent an event, or does its memory grow, while everything attacks it at once?
 
 Question: a simulated match plays at the default rate through Spark, with followers of the page, while connections of
-all kinds of :mod:`bench.hostile` attack page and hub at once. Afterwards the capture is played again without Spark and
+all kinds of :mod:`bench.hostile` attack the page at once. Afterwards the capture is played again without Spark and
 without attackers. Which events differ, and how much memory does the match take, minute by minute?
 Goal: no event differs, no follower loses the stream, and memory does not grow after the first ten minutes.
 
@@ -32,13 +32,12 @@ def soak(minutes: int, count: int, engine: str, folder: Path) -> dict[str, objec
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2 * count + 200)), hard))
     counts, samples = [0] * FOLLOWERS, []
-    with playing(engine, 60 * minutes + 120, folder) as (run, page, hub):
+    with playing(engine, 60 * minutes + 120, folder) as (run, page):
         url = f"http://127.0.0.1:{page}/"
         for index in range(FOLLOWERS):
             threading.Thread(target=follow, args=(url, counts, index), daemon=True).start()
         time.sleep(5)  # the followers have their streams before others ask for connections
-        attacks = {kind: Attack(hub if at_hub else page, sent, count // len(KINDS))
-                   for kind, (at_hub, sent) in KINDS.items()}  # fmt: skip
+        attacks = {kind: Attack(page, sent, count // len(KINDS)) for kind, sent in KINDS.items()}
         threads = [threading.Thread(target=attack.run, args=(60.0 * minutes,)) for attack in attacks.values()]
         for thread in threads:
             thread.start()

@@ -52,7 +52,7 @@ from football.match_sheet import MatchSheet
 import secrets
 secrets.token_hex = lambda n: "0" * 2 * n
 hub = Hub([MatchSheet(match_id="m")])
-port = hub.address.port
+port = hub.address.path
 """
 
 
@@ -65,7 +65,8 @@ class Victim:
             [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert self.process.stdout is not None
-        self.port = int(self.process.stdout.readline())
+        #: Port of a server, or path of a Unix socket.
+        self.address = self.process.stdout.readline().strip()
 
     def __enter__(self) -> Victim:
         return self
@@ -90,17 +91,17 @@ class Victim:
 
 
 @contextlib.contextmanager
-def connections(port: int, sent: bytes = b"", count: int = CONNECTIONS) -> Iterator[list[socket.socket]]:
+def connections(address: str, sent: bytes = b"", count: int = CONNECTIONS) -> Iterator[list[socket.socket]]:
     """Open many connections at once, which send these bytes and read nothing."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, count + 500)), hard))
     opened: list[socket.socket] = []
     try:
         for _ in range(count):
-            client = socket.socket()
+            client = socket.socket() if address.isdecimal() else socket.socket(socket.AF_UNIX)
             client.setblocking(False)
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            client.connect_ex(("127.0.0.1", port))
+            client.connect_ex(("127.0.0.1", int(address)) if address.isdecimal() else address)
             opened.append(client)
         time.sleep(0.3)
         for client in opened:

@@ -1,4 +1,4 @@
-"""Sends the update stream from an engine stage to the hub: length-prefixed msgpack over a loopback connection.
+"""Sends the update stream from an engine stage to the hub: length-prefixed msgpack over a Unix socket.
 
 Wire format: every frame is a 4-byte big-endian length and that many bytes. The first frame of a connection is
 the run's token, so that no other process of the machine can write to the stream; the hub reads no length before it has
@@ -34,15 +34,14 @@ class HubConnectionError(ConnectionError):
 
 
 class HubAddress(msgspec.Struct, frozen=True):
-    """Address of a hub, and the token that a client sends first."""
+    """Path of a hub's Unix socket, and the token that a client sends first."""
 
-    host: str
-    port: int
+    path: str
     token: str
 
     def __repr__(self) -> str:
         """Omits the token, because a printed address may be stored."""
-        return f"HubAddress({self.host}:{self.port})"
+        return f"HubAddress({self.path})"
 
 
 def frame(body: bytes) -> bytes:
@@ -72,12 +71,13 @@ class HubClient:
         self.address = address
         self._encoder = msgspec.msgpack.Encoder()
         try:
-            self._socket = socket.create_connection((address.host, address.port), _CONNECT_TIMEOUT_S)
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._socket.settimeout(_CONNECT_TIMEOUT_S)
+            self._socket.connect(address.path)
             self._socket.settimeout(None)  # backpressure: a slow hub slows the stage down instead of failing it
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._socket.sendall(frame(address.token.encode()))
         except OSError as error:
-            raise HubConnectionError(f"no hub at {address.host}:{address.port}: {error}") from error
+            raise HubConnectionError(f"no hub at {address.path}: {error}") from error
 
     def send(self, message: UpdateMessage) -> None:
         """Sends one message; returns when it is in the socket's buffer, so a slow hub makes the caller wait.
@@ -88,7 +88,7 @@ class HubClient:
         try:
             self._socket.sendall(frame(self._encoder.encode(message)))
         except OSError as error:
-            raise HubConnectionError(f"the hub at port {self.address.port} does not answer: {error}") from error
+            raise HubConnectionError(f"the hub at {self.address.path} does not answer: {error}") from error
 
     def close(self) -> None:
         """Ends the connection; what was sent is still delivered."""

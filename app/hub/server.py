@@ -1,12 +1,12 @@
 """The hub: receives the update stream from engine stages and holds a feed for each match.
 
-It listens on the loopback interface only. A connection may end at any time, when a worker dies or Spark repeats a task;
-the stage of the next epoch sends the content of a half-sent frame again. A thread for each connection reads messages
-and applies them to the feed of their match; the feeds have locks.
+It listens at a Unix socket in the process's private folder, which no other user can enter. A connection may end at any
+time, when a worker dies or Spark repeats a task; the stage of the next epoch sends the content of a half-sent frame
+again. A thread for each connection reads messages and applies them to the feed of their match; the feeds have locks.
 
-Every user of the machine can connect. A connection that has not presented the token is *waiting*: it has some seconds,
-the hub takes no byte beyond the token from it, and the oldest one gives way where too many wait. The frames that are
-being read have a limit in all, too.
+Against a faulty program of the same user, a connection that has not presented the token is *waiting*: it has some
+seconds, the hub takes no byte beyond the token from it, and the oldest one gives way where too many wait. The frames
+that are being read have a limit in all, too.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
+from app.base.private import temporary_folder
 from app.hub.client import MAX_FRAME_BYTES, HubAddress, HubConnectionError, frame, read_length
 from app.hub.feed import MatchFeed
 from football.errors import UserError
@@ -30,8 +32,6 @@ from football.match_sheet import MatchSheet
 from football.untrusted import msgpack_decoder
 from football.update_stream import UpdateMessage, UpdateRecord
 from replay.match_store import CommitMeta
-
-_HOST = "127.0.0.1"
 
 #: Time in which a connection must present the token.
 TOKEN_S = 5.0
@@ -59,24 +59,27 @@ class Hub:
 
     Args:
         sheets: of the matches that stages may send.
-        port: 0 takes a free one.
 
     Raises:
-        HubError: the port is taken.
+        HubError: it cannot listen.
+        NotPrivateError: see :func:`app.base.private.temporary_folder`.
     """
 
-    def __init__(self, sheets: Iterable[MatchSheet], port: int = 0) -> None:
+    def __init__(self, sheets: Iterable[MatchSheet]) -> None:
         self._feeds = {sheet.match_id: MatchFeed(sheet) for sheet in sheets}
         self._decode = msgpack_decoder(UpdateMessage, MAX_FRAME_BYTES)
         self._waiting: list[socket.socket] = []
         self._stages: set[socket.socket] = set()
         self._frames = _ByteBudget(FRAMES_MAX_BYTES)
         self._lock = threading.Lock()
+        path = temporary_folder() / f"hub-{secrets.token_hex(4)}"
+        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            self._server = socket.create_server((_HOST, port), backlog=_BACKLOG)
+            self._server.bind(str(path))
+            self._server.listen(_BACKLOG)
         except OSError as error:
-            raise HubError(f"the hub cannot listen on port {port}: {error.strerror or error}") from error
-        self.address = HubAddress(_HOST, self._server.getsockname()[1], secrets.token_hex(16))
+            raise HubError(f"the hub cannot listen at {path}: {error.strerror or error}") from error
+        self.address = HubAddress(str(path), secrets.token_hex(16))
         self._closing = False
         threading.Thread(target=self._accept, name="hub", daemon=True).start()
 
@@ -138,6 +141,7 @@ class Hub:
         self._closing = True
         _end(self._server)  # wakes the thread that waits in accept, which a close alone does not
         self._server.close()
+        Path(self.address.path).unlink(missing_ok=True)
         with self._lock:
             for connection in (*self._waiting, *self._stages):
                 _end(connection)

@@ -40,9 +40,9 @@ def answered(port: int, path: str, within_s: float) -> bool:
 def test_a_thousand_hostile_connections_take_no_descriptor_that_the_match_needs(kind: str):
     with Victim(PAGE) as victim:
         quiet, quiet_mb = victim.open_files(), victim.memory_mb()
-        with connections(victim.port, KINDS[kind]):
+        with connections(victim.address, KINDS[kind]):
             most = max(victim.open_files() for _ in range(10) if time.sleep(0.02) is None)
-            assert answered(victim.port, "/live/state", 8)
+            assert answered(int(victim.address), "/live/state", 8)
             assert most - quiet < 250
             assert victim.memory_mb() - quiet_mb < 60
         assert victim.failures() == 0

@@ -24,6 +24,13 @@ def hub():
         yield running
 
 
+def connected(path: str) -> socket.socket:
+    """A connection to a hub that has sent nothing yet."""
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(path)
+    return client
+
+
 def plays(hub: Hub) -> bool:
     """True if a stage can connect and be heard."""
     client = HubClient(hub.address)
@@ -35,9 +42,9 @@ def plays(hub: Hub) -> bool:
 def test_a_thousand_silent_connections_take_no_descriptor_that_the_match_needs(sent: bytes):
     with Victim(HUB) as victim:
         quiet = victim.open_files()
-        with connections(victim.port, sent):
+        with connections(victim.address, sent):
             most = max(victim.open_files() for _ in range(10) if time.sleep(0.02) is None)
-            stage = HubClient(HubAddress("127.0.0.1", victim.port, TOKEN))
+            stage = HubClient(HubAddress(victim.address, TOKEN))
             stage.send(message(update(0), continues_from=0))
             assert most - quiet < 100
             time.sleep(0.3)
@@ -47,7 +54,7 @@ def test_a_thousand_silent_connections_take_no_descriptor_that_the_match_needs(s
 
 def test_a_connection_without_the_token_is_closed_in_time(hub: Hub, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(server, "TOKEN_S", 0.2)
-    with socket.create_connection((hub.address.host, hub.address.port)) as client:
+    with connected(hub.address.path) as client:
         client.settimeout(5)
         for _ in range(3):  # a byte now and then prolongs nothing
             client.send(b"\0")
@@ -59,7 +66,7 @@ def test_frames_before_the_token_take_no_memory():
     with Victim(HUB) as victim:
         quiet = victim.memory_mb()
         head, part = (63 << 20).to_bytes(4, "big"), b"x" * (1 << 20)
-        clients = [socket.create_connection(("127.0.0.1", victim.port)) for _ in range(25)]
+        clients = [connected(victim.address) for _ in range(25)]
         for client in clients:
             try:
                 client.settimeout(0.2)
@@ -76,7 +83,7 @@ def test_frames_before_the_token_take_no_memory():
 
 def test_frames_of_stages_are_bounded_in_all(hub: Hub, monkeypatch: pytest.MonkeyPatch):
     hub._frames = server._ByteBudget(1_000)
-    with socket.create_connection((hub.address.host, hub.address.port)) as greedy:
+    with connected(hub.address.path) as greedy:
         greedy.sendall(frame(hub.address.token.encode()) + (900).to_bytes(4, "big"))
         until(lambda: hub.connected_stages() == 1 and hub._frames._free == 100)
         client = HubClient(hub.address)
@@ -103,13 +110,13 @@ def test_an_accept_that_fails_is_tried_again(hub: Hub, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(server, "_RETRY_S", 0.01)
     hub._server = failing = Failing(hub._server)
-    socket.create_connection((hub.address.host, hub.address.port)).close()  # ends the accept that is under way
+    connected(hub.address.path).close()  # ends the accept that is under way
     assert plays(hub)
     assert failing.left == 0
 
 
 def test_the_token_may_arrive_in_parts(hub: Hub):
-    with socket.create_connection((hub.address.host, hub.address.port)) as client:
+    with connected(hub.address.path) as client:
         for byte in frame(hub.address.token.encode()):
             client.sendall(bytes([byte]))
         until(lambda: hub.connected_stages() == 1)

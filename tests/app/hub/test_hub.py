@@ -1,8 +1,10 @@
 from __future__ import annotations
 
-import socket
+import os
+import stat
 import threading
 import time
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -80,21 +82,28 @@ def test_a_gap_closes_the_lane_so_that_the_stage_begins_anew(hub):
 
 
 def test_a_stranger_is_not_listened_to(hub):
-    stranger = HubClient(HubAddress(hub.address.host, hub.address.port, "guess"))
+    stranger = HubClient(HubAddress(hub.address.path, "guess"))
     with pytest.raises(HubConnectionError):
         send_again_and_again(stranger, message(update(0), continues_from=0))
     assert hub.feed("m").messages == 0
 
 
-def test_an_occupied_port_is_told_by_its_number():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(HubError, match=rf"port {port}.*in use"):
-            Hub([], port)
+def test_no_other_user_can_enter_the_folder_of_the_socket(hub):
+    folder = Path(hub.address.path).parent
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert folder.stat().st_uid == os.geteuid()
 
 
-def test_a_hub_listens_on_loopback_only(hub):
-    assert hub.address.host == "127.0.0.1"
+def test_a_folder_that_is_lost_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr("app.hub.server.temporary_folder", lambda: tmp_path / "lost")
+    with pytest.raises(HubError, match="lost"):
+        Hub([])
+
+
+def test_a_closed_hub_leaves_no_socket_behind():
+    hub = Hub([])
+    hub.close()
+    assert not Path(hub.address.path).exists()
 
 
 def test_a_closed_hub_refuses_the_lane_with_a_reason():

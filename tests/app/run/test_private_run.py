@@ -130,8 +130,8 @@ def test_no_unix_socket_of_a_run_lies_elsewhere(run: PrivateRun):
     assert {path.parent for path in paths} == {temporary}
 
 
-def test_a_run_listens_on_loopback_only_and_python_for_page_and_hub_only(run: PrivateRun):
-    """Py4J's callback server would be a third port, on which every local process may call functions of the driver.
+def test_a_run_listens_on_loopback_only_and_python_for_the_page_only(run: PrivateRun):
+    """Py4J's callback server would be a second port, on which every local process may call functions of the driver.
 
     Java's ports are Py4J's gateway, which asks for a secret, and Spark's, which does so by ``spark.authenticate``.
     """
@@ -139,7 +139,7 @@ def test_a_run_listens_on_loopback_only_and_python_for_page_and_hub_only(run: Pr
     listening = {row[9]: row[1].partition(":")[0] for row in map(str.split, lines) if row[3] == "0A"}
     ports = {pid: [listening[inode] for inode in run.sockets(pid) if inode in listening] for pid in run.pids()}
     assert {address for addresses in ports.values() for address in addresses} <= {_LOOPBACK, _LOOPBACK_MAPPED}
-    assert len(ports[run.process.pid]) == 2
+    assert len(ports[run.process.pid]) == 1
     java = jvm(run.process)
     assert len(ports[java]) == 3, ports
     assert not [pid for pid in ports if ports[pid] and pid not in (run.process.pid, java)]
