@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -36,8 +37,8 @@ def follow(
 ) -> Iterator[Update]:
     """Yield the updates of a match from the topic that ``touchline live --publish`` writes, until the match is over.
 
-    A topic that does not exist yet is waited for. No event is asserted twice, or withdrawn without having been
-    asserted, whatever died on the other side.
+    A topic that does not exist yet is waited for. A record that cannot be read is left out, with a warning. No event is
+    asserted twice, or withdrawn without having been asserted, whatever died on the other side.
 
     Args:
         topic: ``kafka://host:port/topic``, with ``?match=`` where it holds several matches.
@@ -53,7 +54,7 @@ def follow(
     sheet = match.sheet if match is not None else MatchSheet()
     choice = make_choice(sheet, kind, team, player, begin, end)
     check_kinds(choice.kinds)
-    for change in follow_topic(topic, idle_s=idle_s):
+    for change in follow_topic(topic, idle_s=idle_s, notify=lambda text: warnings.warn(text, stacklevel=3)):
         one = change.update
         if choice.takes(one.event):
             yield Update(one.seq, one.diff, one.emitted_us, one.event)

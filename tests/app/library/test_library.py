@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import touchline
+from app.kafka import follow as kafka_follow
 from detectors.emission import make_event
 from football.update_stream import Follower, UpdateMessage
 from middleware.detector import Spec, Step
@@ -156,3 +157,13 @@ def test_a_detector_that_fits_nowhere_is_refused(track: Path):
         touchline.detector("mine.x", reads=[])
     with pytest.raises(touchline.TouchlineError, match="no opt-in detector 'nothing'"):
         touchline.play(track, detectors=["nothing"])
+
+
+def test_what_follow_leaves_out_is_a_warning(monkeypatch: pytest.MonkeyPatch):
+    def topic(url, *, idle_s, notify):
+        notify("events, partition 0, record 7 is left out: not JSON")
+        yield from ()
+
+    monkeypatch.setattr(kafka_follow, "follow", topic)
+    with pytest.warns(UserWarning, match="record 7 is left out"):
+        assert list(touchline.follow("kafka://b:9092/events")) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.chdir(tmp_path)
     asked: dict[str, object] = {}
 
-    def follow(topic: str, *, idle_s: float | None) -> list[Change]:
+    def follow(topic: str, *, idle_s: float | None, notify: Callable[[str], None]) -> list[Change]:
         asked.update(topic=topic, idle_s=idle_s)
         return [shot(0, "home_9")]
 
