@@ -53,6 +53,7 @@ class InputState(msgspec.Struct, frozen=True, gc=False):
         speed: seconds of the stream in a second of wall time; None before it can be measured.
         restarts: number of restarts of the engine in this run.
         problems: reasons why the match is not live, as ``/health`` has them; empty if it is live.
+        findings: what is wrong with the positions themselves, or worth knowing of them, each with its mend.
     """
 
     behind_s: float | None
@@ -60,6 +61,7 @@ class InputState(msgspec.Struct, frozen=True, gc=False):
     speed: float | None
     restarts: int
     problems: tuple[str, ...]
+    findings: tuple[str, ...] = ()
 
 
 class Feed(Protocol):

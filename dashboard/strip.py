@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from dashboard.feed import InputState
+from football.input_quality import InputQuality
 from football.update_stream import Health, UpdateRecord
 
 #: Kinds for which the page shows detection latency: the papers have figures for these.
@@ -85,6 +86,7 @@ def strip_tables(
         Table("Pipeline latency, ms", PERCENTILES, _latency_rows(latency)),
         Table("Detection latency, ms", PERCENTILES, _latency_rows(detection)),
         Table("Most slack by detector", ("K ms", "alpha"), _unit_rows(health)),
+        *([Table("Input", ("",), _input_rows(health.quality, state))] if health and health.quality else []),
         Table("Ordering", ("",), _ordering_rows(health, now_us, frontier_us)),
         Table("Repairs and losses", ("",), _repair_rows(health)),
     ]
@@ -106,6 +108,17 @@ def _edge_rows(state: InputState) -> list[tuple[str, ...]]:
         ("records behind", _count(state.records)),
         ("speed", _ABSENT if state.speed is None else f"{state.speed:.2f} x"),
         ("engine restarts", _count(state.restarts)),
+    ]
+
+
+def _input_rows(quality: InputQuality, state: InputState | None) -> list[tuple[str, ...]]:
+    findings = state.findings if state is not None else ()
+    return [
+        ("verdict", " ".join(findings) or "nothing wrong"),
+        ("ball seen", f"{quality.ball_share:.1%}"),
+        ("impossible steps", f"ball {quality.ball_outliers:.2%}, players {quality.identity_jumps:,}"),
+        ("frozen, silent", f"{quality.frozen_s:,.0f} s, {quality.gap_s:,.0f} s"),
+        ("players", f"{quality.home_players} and {quality.away_players}"),
     ]
 
 

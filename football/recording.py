@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from football.input_quality import InputFinding
 from football.match_sheet import MatchSheet
 from football.packet_table import Floats, Ints
 from football.packets import RAW_KINDS, Packet, RejectedRecord, raw_kind
@@ -70,11 +71,13 @@ class Recording:
         sheet: match sheet with the input's quality.
         tracks: one per transmitter, in the canonical rank of their raw kinds, then by name.
         rejected: records of the source that no packet can hold.
+        findings: what its reader has found, such as a missing match sheet.
     """
 
     sheet: MatchSheet
     tracks: tuple[Track, ...]
     rejected: tuple[RejectedRecord, ...] = ()
+    findings: tuple[InputFinding, ...] = ()
 
     def __post_init__(self) -> None:
         names = [t.transmitter for t in self.tracks]

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from football.input_quality import InputQuality
 from football.payloads import Scalar
 
 
@@ -90,7 +91,8 @@ class Health(msgspec.Struct, frozen=True, gc=False):
     those of them of which a copy with another content counts. ``duplicates`` counts proven copies.
     ``positions`` and ``packets`` count readable input; ``retractions`` counts published -1 updates. ``busy`` is
     the engine's share of the time available, by load accounting. ``failed`` has the error of detectors that have
-    raised and are silent now, ``faults`` how often each broke its contract.
+    raised and are silent now, ``faults`` how often each broke its contract. ``quality`` is the measured quality of
+    what has arrived, some seconds old at most.
     """
 
     clk_us: int
@@ -110,6 +112,7 @@ class Health(msgspec.Struct, frozen=True, gc=False):
     failed: Mapping[str, str] = {}
     faults: Mapping[str, int] = {}
     differing_copies: int = 0
+    quality: InputQuality | None = None
 
 
 class UpdateMessage(msgspec.Struct, frozen=True, gc=False):

@@ -52,11 +52,8 @@ class BlockValidator:
 
     def check(self, payload: bytes, where: str) -> tuple[Block | None, tuple[RejectedRecord, ...]]:
         """Return the valid part of a payload, and the rejected records. ``where`` names the payload in ``record``."""
-        try:
-            block = wire.decode(payload)
-        except wire.WireError as error:
-            return None, (RejectedRecord(where, "", -1, None, str(error), _short(payload)),)
-        return self.check_decoded(block, where)
+        block, rejected = decode_block(payload, where)
+        return (None, rejected) if block is None else self.check_decoded(block, where)
 
     def check_decoded(self, block: Block, where: str) -> tuple[Block, tuple[RejectedRecord, ...]]:
         """Check a decoded block as :meth:`check` does; returns that very block if all is valid."""
@@ -172,6 +169,14 @@ class BlockValidator:
             else:
                 newest_us = ts
                 yield ""
+
+
+def decode_block(payload: bytes, where: str) -> tuple[Block | None, tuple[RejectedRecord, ...]]:
+    """Decode a payload without checking it; None and the rejected record if it is no block at all."""
+    try:
+        return wire.decode(payload), ()
+    except wire.WireError as error:
+        return None, (RejectedRecord(where, "", -1, None, str(error), _short(payload)),)
 
 
 @lru_cache(maxsize=64)

@@ -33,6 +33,7 @@ import msgspec
 import numpy as np
 
 from football.errors import CaptureError
+from football.input_quality import InputFinding
 from football.match_sheet import MatchSheet
 from football.packet_table import Ints, Packets, block_times, from_blocks
 from football.packets import Block, RejectedRecord
@@ -100,6 +101,7 @@ class End(msgspec.Struct, frozen=True):
 
 
 Document = TypeVar("Told", Head, End)
+_Listed = TypeVar("_Listed")
 
 
 class CaptureWriter:
@@ -346,11 +348,18 @@ class Capture:
     @property
     def rejected(self) -> tuple[RejectedRecord, ...]:
         """Records of the source that fit into no packet: they belong to the match's quarantine."""
-        listed = self.notes.get("rejected", "[]")
+        return self._listed("rejected", tuple[RejectedRecord, ...])
+
+    @property
+    def findings(self) -> tuple[InputFinding, ...]:
+        """Findings of the reader of the source."""
+        return self._listed("findings", tuple[InputFinding, ...])
+
+    def _listed(self, note: str, kind: type[_Listed]) -> _Listed:
         try:
-            return decode_json(listed, tuple[RejectedRecord, ...], LISTING_BYTES_MAX)
+            return decode_json(self.notes.get(note, "[]"), kind, LISTING_BYTES_MAX)
         except UntrustedError as error:
-            raise CaptureError(f"{self.path}: its rejected records cannot be read: {error}") from error
+            raise CaptureError(f"{self.path}: its note {note} cannot be read: {error}") from error
 
     def _finished(self) -> End:
         if (end := self.end) is None:

@@ -27,6 +27,7 @@ LISTED = {
         "xml.etree.ElementTree.XMLPullParser", "msgspec.json.Decoder", "msgspec.msgpack.Decoder", "tomllib.loads",
                                "pyarrow.parquet.ParquetFile", "pyarrow.ipc.open_stream"}, "the one decoder"),
     "football/untrusted_files.py": ({"gzip.open", "bz2.open"}, "the one decoder: what is compressed, as a stream"),
+    "football/untrusted_csv.py": ({"pyarrow.csv.open_csv"}, "the one decoder: tables as CSV; texts, line by line"),
     "app/spark/stage.py": ({"pyarrow.ipc.open_stream"}, "tables of the run's own stages"),
     "app/pipeline/seal.py": ({"struct.Struct"}, "the lengths before a seal; of states and of the run's own files"),
     "detectors/signals/kernels/filter_kernel.py": ({"struct.Struct"}, "writes the memory of a kernel"),

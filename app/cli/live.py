@@ -46,6 +46,8 @@ def live(
 ) -> None:
     """Plays a match through Spark: events, page, camera and store, live. Ctrl-C ends it cleanly.
 
+    Exit code 3: it was played, but the input is wrong, and the summary says how to mend it.
+
     Every option but --matches can also be given in a settings file (window = 20) or as a variable
     (TOUCHLINE_WINDOW=20). `touchline config` shows the resulting settings, and where each comes from.
 
@@ -56,11 +58,11 @@ def live(
         touchline live --matches kafka://127.0.0.1:9092/positions --publish kafka://127.0.0.1:9092/events
     """
     from app.run.live import run_live
+    from app.run.summary import code_of
 
     resolved = resolve_settings(context.params, os.environ, Path()).settings
     if not matches:
-        run_live(resolved, as_json=as_json, verbose=verbose)
-        return
+        raise typer.Exit(code_of(run_live(resolved, as_json=as_json, verbose=verbose)))
     from app.run.match_list import entries_of
     from app.run.matches import common_of, run_matches
 

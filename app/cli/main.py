@@ -32,7 +32,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Play matches": ("live", "batch", "official", "publish"),
     "Ask what happened": ("events", "updates", "follow", "score", "explain", "trace", "query"),
     "Make data and pages": ("simulate", "annotate", "detectors", "order"),
-    "Operate": ("cameras", "doctor", "config", "token", "broker", "bundle", "dependencies", "test"),
+    "Operate": ("cameras", "doctor", "inspect", "config", "token", "broker", "bundle", "dependencies", "test"),
 }
 
 #: Modules of commands whose name is another one.

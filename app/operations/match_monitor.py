@@ -17,7 +17,7 @@ import logging
 import shutil
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,10 +28,14 @@ import pyarrow as pa
 from app.base.logs import log_event
 from app.hub.feed import MatchFeed
 from app.hub.latency import Histogram
+from app.operations.play_clock import PlayClock
 from app.pipeline.commits import CommitLog
 from app.pipeline.disk_full import ENOUGH_BYTES
+from app.sources.interface import MatchInput
 from dashboard.feed import InputState
+from football.input_quality import InputFinding, InputQuality
 from football.update_stream import Health, UpdateMessage, UpdateRecord
+from replay.quality.findings import Circumstances, findings_of
 
 #: Time without a message from the engine after which data count as missing. A turn-around of Spark takes less.
 SILENCE_S = 10.0
@@ -93,6 +97,7 @@ class MatchMonitor:
         feed: of the match; it already holds the committed updates.
         states: folder of its engine states.
         paced: True if each block is due at a wall time, so that the match can be behind.
+        source: the match's input, which may have findings and unreadable records of its own; None without one.
         link: the hub if stages connect to it; None where the engine runs in this process.
         clock_s: a monotonic clock, in seconds.
         wall_us: the wall clock, in microseconds.
@@ -104,6 +109,7 @@ class MatchMonitor:
         states: Path,
         *,
         paced: bool,
+        source: MatchInput | None = None,
         link: StageLink | None = None,
         clock_s: Callable[[], float] = time.monotonic,
         wall_us: Callable[[], int] = lambda: time.time_ns() // 1000,
@@ -124,6 +130,10 @@ class MatchMonitor:
         self._states, self._paced, self._link = states, paced, link
         self._clock_s, self._wall_us = clock_s, wall_us
         self._lock = threading.Lock()
+        self._files = tuple(source.findings) if source is not None else ()
+        self._unreadable = Counter(record.reason for record in source.rejected) if source is not None else Counter()
+        self._play, self._quality = PlayClock(), InputQuality()
+        self._findings = self._files
         self._maxima = dict.fromkeys(COUNTERS, 0)
         self._recent: deque[_Sample] = deque()
         self._epoch: int | None = None
@@ -148,6 +158,7 @@ class MatchMonitor:
                     self.asserted += 1
                 else:
                     self.withdrawn += 1
+            self._play.apply(applied)
             if message.health is not None:
                 self._note(message.health, message.now_us, now_s)
 
@@ -157,6 +168,23 @@ class MatchMonitor:
         self._recent.append(_Sample(now_s, now_us, self._maxima["packets"], self._maxima["quarantined"]))
         while self._recent[0].at_s < now_s - WINDOW_S:
             self._recent.popleft()
+
+        quality = health.quality
+        if quality is not None and quality != self._quality:
+            self._quality, before = quality, {finding.code for finding in self._findings}
+            known = Circumstances(self._files, self._unreadable, self._play.passes, self._play.since_pass_s(now_us))
+            self._findings = findings_of(quality, self.feed.sheet(), known)
+            for finding in self._findings:
+                if finding.code not in before:
+                    log_event(_log, logging.WARNING, "input", self.match, code=finding.code, text=finding.text)
+
+    def quality(self) -> InputQuality:
+        """Return the measured quality of the input."""
+        return self._quality
+
+    def findings(self) -> tuple[InputFinding, ...]:
+        """Return what is wrong with the input, or worth knowing, the gravest first."""
+        return self._findings
 
     def has_started(self) -> bool:
         """True once the engine has sent a message, or an earlier run has ended the match."""
@@ -243,6 +271,7 @@ class MatchMonitor:
                 problems.append(storm)
             cameras = self.camera_problems()
             problems += [f"camera {name}: {problem}" for name, problem in cameras.items() if problem]
+            problems += [f"input: {finding.text}" for finding in self._findings if finding.severity == "wrong"]
             return problems
 
     def _storm(self, now_s: float) -> str:
@@ -257,7 +286,9 @@ class MatchMonitor:
 
     def input(self) -> InputState:
         """Return the state of the input, as the page shows it under "Live edge"."""
-        return InputState(self.behind_s(), self.records_behind, self.speed(), self.restarts, tuple(self.problems()))
+        findings = tuple(finding.text for finding in self._findings)
+        problems = tuple(self.problems())
+        return InputState(self.behind_s(), self.records_behind, self.speed(), self.restarts, problems, findings)
 
 
 class MonitoredCommitter:

@@ -12,7 +12,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from app.operations.match_monitor import MatchMonitor
+from football.input_quality import InputQuality
 from football.update_stream import Health
+from replay.quality.findings import is_wrong
 
 #: Exported bounds of a histogram: from 0.64 ms to 10.5 s, each twice the one before it.
 _BOUNDS_US = frozenset(640 << doubling for doubling in range(15))
@@ -28,6 +30,28 @@ _COUNTED = {
     "quarantined": "Records in quarantine.",
     "retractions": "Updates that withdrew an event.",
 }
+
+#: Name, help text and value of each figure of the quality of the input.
+_INPUT: Sequence[tuple[str, str, Callable[[InputQuality], float]]] = (
+    ("ball_ratio", "Share of instants with a usable position of a ball.", lambda q: q.ball_share),
+    ("ball_outlier_ratio", "Share of the ball's steps that are faster than a ball can be.", lambda q: q.ball_outliers),
+    ("ball_still_ratio", "Share of the ball's steps without any change.", lambda q: q.ball_still),
+    ("ball_height_ratio", "Share of the ball's positions that have a height.", lambda q: q.ball_height_share),
+    (
+        "ball_noise_metres",
+        "Standard deviation of the ball's positions against their neighbours.",
+        lambda q: q.ball_noise_m,
+    ),
+    ("body_noise_metres", "The same of players or limbs.", lambda q: q.body_noise_m),
+    (
+        "identity_jumps",
+        "Steps of players that are impossible and longer than three metres.",
+        lambda q: q.identity_jumps,
+    ),
+    ("frozen_seconds", "Seconds in which no player moved.", lambda q: q.frozen_s),
+    ("gap_seconds", "Seconds in which nothing was sent.", lambda q: q.gap_s),
+    ("refused_records", "Records that were refused.", lambda q: q.refused),
+)
 
 Bounds = tuple[list[tuple[int, int]], int, int]
 
@@ -48,6 +72,7 @@ class MatchCollector(Collector):
         yield from self._flow()
         yield from self._lag()
         yield from self._units()
+        yield from self._input()
         yield from self._batches()
         disk = GaugeMetricFamily("touchline_store_free_bytes", "Free space on the disk of the match store.")
         with suppress(OSError):  # /health reports it
@@ -116,6 +141,13 @@ class MatchCollector(Collector):
                     metric.add_metric([monitor.match, detector], value)
             yield metric
 
+    def _input(self) -> Iterator[Metric]:
+        yield self._gauge(
+            "input_wrong", "1 if the verdict on the input is wrong.", lambda m: int(is_wrong(m.findings()))
+        )
+        for name, text, value in _INPUT:
+            yield self._gauge(f"input_{name}", text, _of_quality(value))
+
     def _batches(self) -> Iterator[Metric]:
         yield self._counter("commits", "Windows committed in this run.", lambda monitor: monitor.commits.count)
         yield self._counter("commit_failures", "Commits that failed.", lambda monitor: monitor.commits.failed)
@@ -155,6 +187,14 @@ def _of_health(value: Callable[[Health], float]) -> Callable[[MatchMonitor], flo
     def of(monitor: MatchMonitor) -> float | None:
         health = monitor.feed.health()
         return None if health is None else value(health)
+
+    return of
+
+
+def _of_quality(value: Callable[[InputQuality], float]) -> Callable[[MatchMonitor], float | None]:
+    def of(monitor: MatchMonitor) -> float | None:
+        quality = monitor.quality()
+        return value(quality) if quality.positions else None
 
     return of
 

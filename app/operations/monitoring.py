@@ -10,6 +10,7 @@ from app.hub.feed import MatchFeed
 from app.operations.health_log import HealthLogger
 from app.operations.match_monitor import MatchMonitor, StageLink
 from app.operations.metrics import registry_of
+from app.sources.interface import MatchInput
 
 
 class Monitoring:
@@ -36,9 +37,11 @@ class Monitoring:
     ) -> None:
         self._open.close()
 
-    def add(self, feed: MatchFeed, states: Path, *, paced: bool, link: StageLink | None) -> MatchMonitor:
+    def add(
+        self, feed: MatchFeed, states: Path, *, paced: bool, link: StageLink | None, source: MatchInput | None = None
+    ) -> MatchMonitor:
         """Monitor one more match; the arguments are those of :class:`app.operations.match_monitor.MatchMonitor`."""
-        monitor = MatchMonitor(feed, states, paced=paced, link=link)
+        monitor = MatchMonitor(feed, states, paced=paced, source=source, link=link)
         self._open.enter_context(HealthLogger(monitor))
         self.monitors.append(monitor)
         return monitor

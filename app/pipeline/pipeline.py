@@ -13,19 +13,19 @@ view holds the newest known position of each object, which a late packet may sti
 
 from __future__ import annotations
 
-import gc
 import pickle
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
 import pyarrow as pa
 
+from app.base.collection import no_collection
 from app.pipeline.costs import CostMeter
+from app.pipeline.input_gate import InputGate
 from app.pipeline.quarantine_buffer import QuarantineBuffer, lost_record
 from app.pipeline.seal import Maker, code_fingerprint, fingerprint
 from app.sources.interface import Recording, TimedBlock
@@ -50,9 +50,9 @@ from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
 from middleware.ordering.unit import OrderingUnit
 from middleware.push_result import PushResult
 from middleware.sources.progress import ProgressSettings
-from replay.block_validation import validator_of
 from replay.formats.officials import OfficialError, OfficialLine, decode, is_official, read, rejected
 from replay.match_store import positions_table, updates_table
+from replay.quality.meter import InputMeter
 
 #: Minimal intervals in arrival time: views are published 50 times a second at most, health twice.
 VIEW_PERIOD_US = 20_000
@@ -122,8 +122,9 @@ class PipelineOptions:
 class _PipelineState:
     """State of the pipeline besides the engine, part of each snapshot."""
 
+    meter: InputMeter
     next_seq: int = 0
-    now_us: int = 0
+    now_us: int = -(2**62)
     frames: dict[int, Frame] = field(default_factory=dict)
     retractions: int = 0
     positions: int = 0
@@ -174,8 +175,8 @@ class MatchPipeline:
         self._meter = CostMeter(options.available)
         self._engine.set_costs(options.costs or Costs(available=options.available))
         self._arrivals_of = self._frame_arrivals if framed else _packet_arrivals
-        self._checks = validator_of(sheet)
-        self._state = _PipelineState()
+        self._gate = InputGate(sheet)
+        self._state = _PipelineState(InputMeter(sheet))
         self._bodies: dict[str, Event] = {}
         self._newest_frame: Event | None = None
         self._ball: Event | None = None
@@ -320,7 +321,7 @@ class MatchPipeline:
         untaken = self._updates or self._positions or self._refused
         if untaken:
             raise PipelineError("take_tables() before snapshot(): untaken rows would be lost")
-        with _no_collection():
+        with no_collection():
             return pickle.dumps((self._engine.snapshot(), self._state), protocol=pickle.HIGHEST_PROTOCOL)
 
     def measure_costs(self) -> Costs:
@@ -342,9 +343,8 @@ class MatchPipeline:
 
     def _block_arrivals(self, payload: bytes, arrival_us: int) -> list[Arrival]:
         """Arrivals of the valid packets of a block; puts the others into quarantine."""
-        block, bad = self._checks.check(payload, f"block that arrived at {arrival_us} us")
+        packets, bad = self._gate.admit(payload, arrival_us, self._state.meter)
         self._quarantine(bad)
-        packets = block.packets if block else ()
         self._state.packets += len(packets)
         self._state.positions += sum(len(packet.ts_us) for packet in packets)
         return self._arrivals_of(packets)
@@ -467,6 +467,9 @@ class MatchPipeline:
             failed=health.failed,
             faults={name: sum(fault.count for fault in found.values()) for name, found in health.faults.items()},
             differing_copies=health.differing,
+            quality=self._gate.quality(
+                state.meter, 2**62 if state.ended else state.now_us, state.packets, health.lost, state.quarantined
+            ),
         )
 
 
@@ -482,18 +485,6 @@ def _body_view(body: BodyState, ts_us: int) -> BodyView:
 def _packet_arrivals(packets: tuple[Packet, ...]) -> list[Arrival]:
     """One arrival for each packet, since transmitters are independent."""
     return [arrival(packet) for packet in packets]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Suspends garbage collection, which would traverse the whole engine several times and free nothing."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _wall_us() -> int:

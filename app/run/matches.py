@@ -23,7 +23,7 @@ from app.pipeline.folder import Match, open_match
 from app.run.match_discovery import MatchDiscovery, ReadList
 from app.run.run import BEFORE_JAVA_S, LOGS, LiveMatch, Run, total_hz
 from app.run.signals import stopped_by_signals
-from app.run.summary import show_matches
+from app.run.summary import code_of, show_matches
 from app.settings.model import LiveSettings, SettingsError
 from app.settings.resolve import make_settings
 from football.errors import UserError
@@ -171,7 +171,9 @@ def common_of(settings: LiveSettings, flags: Mapping[str, Any]) -> dict[str, Any
 
 
 def run_matches(read_list: ReadList, common: Mapping[str, Any], *, as_json: bool = False) -> int:
-    """Plays the matches to their end or to Ctrl-C, prints the summary; 1 if one is excluded, else 0.
+    """Plays the matches to their end or to Ctrl-C, prints the summary; returns the exit code.
+
+    The code is 1 if one is excluded, else 3 if the input of one is wrong, else 0.
 
     Args:
         read_list, common: see :class:`MatchesRun`; ``store`` in ``common`` is the folder of the run.
@@ -188,4 +190,4 @@ def run_matches(read_list: ReadList, common: Mapping[str, Any], *, as_json: bool
         print(msgspec.json.encode(summary).decode())
     else:
         show_matches(summary, console)
-    return 1 if summary["broken"] else 0
+    return 1 if summary["broken"] else max(map(code_of, summary["matches"].values()), default=0)

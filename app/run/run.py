@@ -140,10 +140,12 @@ class Run:
         self._show_page(live)  # before the seed: a page counts the updates applied after its start
         self.hub.seed(live.key, match.committed_updates(), ended=match.has_ended())
         paced, link = match.input.is_live or settings.pace > 0, self.hub if settings.engine == "spark" else None
-        monitor = self._monitoring.add(feed, match.folder / "states", paced=paced, link=link)
+        monitor = self._monitoring.add(feed, match.folder / "states", paced=paced, link=link, source=match.input)
         self._monitors[live.key], monitor.camera_problems = monitor, live.cameras.problems
         options = settings.model_dump(mode="json", exclude={"parameters", "token"})
         log_event(_log, logging.INFO, "run begins", live.key, **options)
+        for finding in match.input.findings:
+            self.console.print(f"{'Input' if self.one_match else live.key}: {finding.text}")
         if settings.publish:
             sink = sink_kind(settings.publish).open(settings.publish, feed, match.folder)
             self.background.enter_context(sink)
@@ -301,6 +303,8 @@ class Run:
             took_s=(live.ended_s or self._over_s) - live.began_s,
             quarantined=live.match.quarantined(),
             cameras=cameras,
+            quality=self._monitors[key].quality(),
+            findings=self._monitors[key].findings(),
         )
 
     @contextmanager

@@ -7,15 +7,21 @@ the source to the hub, stage by stage.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from rich.console import Console
 from rich.table import Table
 
 from app.hub.feed import MatchFeed
 from app.run.in_words import MatchFigures, match_figures, rows_in_words
+from football.input_quality import InputFinding, InputQuality
+from replay.quality.findings import is_wrong
+
+#: Exit code of a run that played, and whose verdict is that the input is wrong.
+WRONG_INPUT = 3
 
 
 def summarize(
@@ -27,8 +33,10 @@ def summarize(
     took_s: float,
     quarantined: Mapping[str, int],
     cameras: Mapping[str, Mapping[str, Any]] | None = None,
+    quality: InputQuality,
+    findings: Sequence[InputFinding],
 ) -> dict[str, Any]:
-    """The figures of a run.
+    """The figures of a run, and the verdict on its input.
 
     Args:
         feed: the hub's feed of the match.
@@ -38,6 +46,8 @@ def summarize(
         took_s: wall time of that, without preparation.
         quarantined: number of refused records by reason.
         cameras: figures of each camera by name; None without cameras.
+        quality: of the input.
+        findings: about the input.
     """
     health = feed.health()
     return {
@@ -58,7 +68,15 @@ def summarize(
         "times_real_time": round(played_us / 1e6 / took_s, 2) if took_s > 0 else 0.0,
         "lane_latency_ms": feed.latency_summary(),
         "cameras": {name: dict(figures) for name, figures in cameras.items()} if cameras is not None else None,
+        "input": msgspec.structs.asdict(quality),
+        "verdict": "wrong" if is_wrong(findings) else "right",
+        "findings": [{**msgspec.structs.asdict(finding), "text": finding.text} for finding in findings],
     }
+
+
+def code_of(summary: Mapping[str, Any]) -> int:
+    """Exit code of a run with this summary: ``WRONG_INPUT`` if its results cannot be relied on, else 0."""
+    return WRONG_INPUT if summary.get("verdict") == "wrong" else 0
 
 
 def show(summary: Mapping[str, Any], console: Console, *, verbose: bool = False) -> None:
@@ -76,6 +94,8 @@ def show(summary: Mapping[str, Any], console: Console, *, verbose: bool = False)
         table.add_row(name, text)
     table.add_row("State", "played to the end" if summary["ended"] else "interrupted; start again to go on")
     throughput = f"{summary['stream_s']:.1f} s in {summary['wall_s']:.1f} s"
+    for finding in summary["findings"]:
+        table.add_row("Input is wrong" if finding["severity"] == "wrong" else "Input", finding["text"])
     table.add_row("Throughput", f"{throughput} = {summary['times_real_time']:.1f} x real time")
     if not verbose:
         table.add_row("Events", f"{sum(summary['events'].values()):,} of {len(summary['events'])} kinds")
@@ -117,6 +137,7 @@ def show_matches(summary: Mapping[str, Any], console: Console) -> None:
         latency = [f"{total.get(p, math.nan):.1f}" if total["count"] else "" for p in ("p50", "p95", "p99")]
         counts = (f"{one['stream_s']:.1f}", str(sum(one["events"].values())), str(one["retractions"]), str(one["late"]))
         state = "played to the end" if one["ended"] else "interrupted; start again to go on"
+        state += "".join(f"; {finding['text']}" for finding in one["findings"] if finding["severity"] == "wrong")
         score = _score(one["match"])
         table.add_row(name, score, *counts, *latency, summary["broken"].get(name) or state)
     for name in summary["broken"].keys() - summary["matches"].keys():

@@ -23,7 +23,7 @@ from replay.capture import (
     CaptureWriter,
 )
 from replay.formats.debs import debs_files
-from replay.formats.match_sheets import METADATA
+from replay.formats.match_sheets import METADATA, SIMULATED
 from replay.formats.tracking import read_tracking
 
 # The simulator is imported only where it is needed: it compiles kernels, and another process produces the matches.
@@ -150,8 +150,7 @@ def tracked_production(
     recording = read_tracking(source, pitch=pitch, sheet_path=sheet_path)
     match = TrackedMatch(recording)
     sheet = msgspec.structs.replace(match.sheet, quality=quality_of(settings))
-    rejected = msgspec.json.encode(recording.rejected).decode()
-    notes = {"source": source, "rejected": rejected, "zero_us": str(match.zero_us)}
+    notes = {"source": source, **_notes_of(recording), "zero_us": str(match.zero_us)}
     return MeasuredMatch(settings, match, sheet, match.names), notes
 
 
@@ -195,7 +194,7 @@ def _transmit(
     from simulator.radio.channels import transmit
 
     transmission = transmit(recording, channel, seed)
-    notes = {"source": source, "rejected": msgspec.json.encode(recording.rejected).decode()}
+    notes = {"source": source, **_notes_of(recording)}
     sheet, packets = _sheet(recording, channel), transmission.packets()
     with CaptureWriter(
         out, sheet, fingerprint=fingerprint, channel=channel.name, seed=seed, slot_us=channel.slot_us, notes=notes
@@ -210,6 +209,11 @@ def _transmit(
             "lost": str(len(transmission.lost)),
             "duplicates": str(transmission.duplicates),
         }
+
+
+def _notes_of(recording: Recording) -> dict[str, str]:
+    """Refused records and findings of the reader of a file, as notes of a capture."""
+    return {name: msgspec.json.encode(getattr(recording, name)).decode() for name in ("rejected", "findings")}
 
 
 def _sheet(recording: Recording, channel: Channel) -> MatchSheet:
@@ -291,7 +295,7 @@ def _files(source: str, sheet_path: Path | None) -> list[Path]:
     elif source.startswith("debs:"):
         files, provider = debs_files(Path(source.removeprefix("debs:"))), []
     else:
-        files, provider = [Path(source), Path(source).parent / METADATA], []
+        files, provider = [Path(source), Path(source).parent / METADATA, Path(source).parent / SIMULATED], []
     return [*provider, *files, *([sheet_path] if sheet_path else [])]
 
 

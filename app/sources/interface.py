@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from football.input_quality import InputFinding
     from football.match_sheet import MatchSheet
     from football.packets import RejectedRecord
 
@@ -225,6 +226,7 @@ class MatchInput(Protocol):
         begin: offset of the first record.
         fingerprint: of the input's content; empty if it has none.
         rejected: records of the source that no packet could hold; known when the match is opened.
+        findings: what the reader of a file has found, such as a missing match sheet.
         sample: a recording like the match, for the warm-up of processes and the measurement of costs.
         recording: the match itself, if it is a recording. The in-process engine plays recordings only.
         takes_officials: whether official lines can be merged into it.
@@ -236,6 +238,7 @@ class MatchInput(Protocol):
     begin: int
     fingerprint: str
     rejected: Sequence[RejectedRecord]
+    findings: Sequence[InputFinding]
     sample: Recording
     recording: Recording | None
     takes_officials: bool

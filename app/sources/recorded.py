@@ -66,6 +66,7 @@ class RecordedInput:
         self.sample, self.sheet, self.begin = recording, recording.sheet, recording.begin_us
         self.fingerprint = getattr(recording, "fingerprint", "")
         self.rejected = getattr(recording, "rejected", ())
+        self.findings = getattr(recording, "findings", ())
         self._spec = dict(spec)
 
     def spec(self, window_s: float, *, one_match: bool) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class TopicInput:
     kind = f"{__name__}:TopicSource"
     takes_officials, is_live = False, True
     recording: Recording | None = None
-    rejected = ()
+    rejected = findings = ()
 
     def __init__(self, source: str, location: TopicLocation, sample: Capture) -> None:
         self._source, self._location, self._sample = source, location, sample

@@ -276,7 +276,7 @@ class KeeperHolding:
 
     KINDS = ("gk.hold_warn", "gk.hold_offence")
 
-    def __init__(self, parameters: HoldParameters | None = None) -> None:
+    def __init__(self, parameters: HoldParameters | None = None, *, heights: bool = True) -> None:
         self.parameters = parameters or HoldParameters()
         self.spec = Spec(
             name="keeper_holding",
@@ -284,7 +284,7 @@ class KeeperHolding:
             level=9,
             inputs=(
                 "clock.tick",
-                "ball.height",
+                *(("ball.height",) if heights else ()),
                 "hit",
                 "kick.released",
                 "pz.leave",

@@ -30,7 +30,7 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(
         lambda s, p: OffsideOffence(s, p.offside_offence, p.restart_kick), ("offside_offence", "restart_kick")
     ),
-    DetectorEntry(lambda s, p: KeeperHolding(p.keeper_holding), ("keeper_holding",)),
+    DetectorEntry(lambda s, p: KeeperHolding(p.keeper_holding, heights=s.quality.ball_height), ("keeper_holding",)),
     DetectorEntry(lambda s, p: PlayersOnPitch(s, p.players_on_pitch), ("players_on_pitch",)),
     DetectorEntry(lambda s, p: BackPass(s, p.back_pass, p.restart_kick), ("back_pass", "restart_kick")),
     DetectorEntry(lambda s, p: ShootOut(p.shoot_out), ("shoot_out",)),

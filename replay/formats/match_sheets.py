@@ -4,7 +4,8 @@
      "period": {"attacks_positive_x": "home" | "away"}, "teams": {"home": ..., "away": ...},
      "players": [{"object_id": "home_7", "name": ..., "goalkeeper": ..., "team": ..., "shirt": ...}, ...]}
 
-Everything may be missing; what is there must be of its type. Unknown fields are ignored.
+Everything may be missing; what is there must be of its type. Unknown fields are ignored, unless all are unknown. The
+form that ``touchline simulate`` writes (:class:`football.match_sheet.MatchSheet` as it is) is read, too.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ from typing import Literal
 import msgspec
 
 from football.errors import TrackingError
+from football.input_quality import InputFinding
 from football.match_sheet import PLAYERS_MAX, SHIRT_MAX, MatchSheet, Player, team_of
-from football.untrusted import UntrustedError, read_json
+from football.untrusted import DOCUMENT_BYTES_MAX, UntrustedError, decode_json, read_bytes
 
-#: Name of the match sheet beside a source's file.
-METADATA = "metadata.json"
+#: Name of the match sheet beside a source's file, and of the one that ``touchline simulate`` writes.
+METADATA, SIMULATED = "metadata.json", "sheet.json"
+
+#: Fields of the simulator's form at its top, of which the other form has none.
+_SIMULATED_FIELDS = frozenset(("match_id", "home", "away", "length_m", "width_m", "attacks_positive_x", "quality"))
 
 
 class _Match(msgspec.Struct):
@@ -65,9 +70,34 @@ def read_sheet(path: Path, pitch: tuple[float, float] = (105.0, 68.0)) -> MatchS
         TrackingError: no such file, not JSON, or a field of the wrong type; the message names it.
     """
     try:
-        return _sheet(read_json(path, _Metadata), path.parent.name or path.resolve().parent.name, pitch)
+        content = read_bytes(path, DOCUMENT_BYTES_MAX)
+        fields = set(decode_json(content, dict[str, object]))
+        if fields & _SIMULATED_FIELDS:
+            sheet, sides = decode_json(content, MatchSheet), zip(("length_m", "width_m"), pitch, strict=True)
+            return msgspec.structs.replace(sheet, **{name: side for name, side in sides if name not in fields})
+        if fields and not fields & set(_Metadata.__struct_fields__):
+            unknown, known = ", ".join(sorted(fields))[:100], ", ".join(_Metadata.__struct_fields__)
+            raise UntrustedError(f"none of its fields ({unknown}) is known: it may have {known}")
+        return _sheet(decode_json(content, _Metadata), path.parent.name or path.resolve().parent.name, pitch)
     except (OSError, ValueError) as error:
         raise TrackingError(f"{path}: not a usable match sheet: {error}") from error
+
+
+def sheet_next_to(file: Path) -> Path | None:
+    """The match sheet beside a file of positions, or None."""
+    candidates = (file.parent / name for name in (METADATA, SIMULATED))
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def no_sheet(pitch: tuple[float, float]) -> InputFinding:
+    """The finding that a source has no match sheet."""
+    return InputFinding(
+        "no sheet",
+        "note",
+        f"No match sheet: the pitch is taken to be {pitch[0]:g} x {pitch[1]:g} m, names and goalkeepers are unknown",
+        "",
+        f"Write {METADATA} beside the file, or name one with --sheet; --pitch gives the pitch alone",
+    )
 
 
 def _sheet(data: _Metadata, folder: str, pitch: tuple[float, float]) -> MatchSheet:

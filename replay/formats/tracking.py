@@ -1,4 +1,4 @@
-"""Read tracking files: the long Parquet table, DEBS 2013 streams, and through kloppy all of its formats.
+"""Read tracking files: the long table (Parquet or CSV), DEBS 2013 streams, and through kloppy all of its formats.
 
 The long table has one row per object and frame: ``t_ms, object_id, team, x, y, z`` (metres from the centre
 spot); further columns are ignored. A ``metadata.json`` next to it, if there is one, gives the match sheet.
@@ -19,19 +19,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from football.errors import TrackingError
+from football.input_quality import InputFinding
 from football.match_sheet import MatchSheet, Player, Quality, Team
 from football.packet_table import Floats
 from football.packets import RejectedRecord, raw_kind
 from football.recording import Recording, Track, rate_hz, track_order
 from football.untrusted import ID_CHARACTERS_MAX, REJECTED_MAX, SOURCES_MAX, UntrustedError, is_text, read_parquet
+from replay.formats.csv_table import TableRows, read_csv_table
 from replay.formats.debs import read_debs
 from replay.formats.kloppy_reader import read_kloppy
-from replay.formats.match_sheets import METADATA, read_sheet, shirt_in, within_limits
+from replay.formats.match_sheets import no_sheet, read_sheet, sheet_next_to, shirt_in, within_limits
+from replay.formats.times import check_unit, from_zero, in_order
 
 Codes = npt.NDArray[np.int64]
 
 #: Columns that a long table must have.
 COLUMNS = ("t_ms", "object_id", "team", "x", "y", "z")
+
+#: Those of them that hold texts.
+TEXTS = ("object_id", "team")
+
+#: Ends of the names of long tables.
+PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
 
 _SIDES: dict[str, Team] = {"home": "home", "away": "away"}
 
@@ -45,7 +54,7 @@ def read_tracking(
     """Read a tracking file.
 
     Args:
-        source: path of a long Parquet table, ``kloppy:<provider>:<path>[:<further path> ...]``, or ``debs:<path>``
+        source: path of a long table, ``kloppy:<provider>:<path>[:<further path> ...]``, or ``debs:<path>``
             of a stream in the form of the DEBS 2013 challenge.
         pitch: length and width in metres, used where neither sheet nor provider gives them.
         sheet_path: match sheet in the form of ``metadata.json``; default: the one next to the table.
@@ -59,57 +68,67 @@ def read_tracking(
     if source.startswith("debs:"):
         return read_debs(Path(source.removeprefix("debs:")), sheet_path=sheet_path)
     path = Path(source)
-    if path.suffix.lower() not in (".parquet", ".pq"):
+    if not path.name.lower().endswith((*PARQUET, *CSV)):
         raise TrackingError(
-            f"{path}: unknown format {path.suffix or '(no suffix)'!r}: give a .parquet table,"
+            f"{path}: unknown format {path.suffix or '(no suffix)'!r}: give a .parquet or .csv table (also .csv.gz),"
             " kloppy:<provider>:<path>[:<meta path>] for a provider's file, or debs:<path> for a DEBS 2013 stream"
         )
-    return read_long_parquet(path, pitch=pitch, sheet_path=sheet_path)
+    return read_long_table(path, pitch=pitch, sheet_path=sheet_path)
 
 
-def read_long_parquet(
+def read_long_table(
     path: Path, *, pitch: tuple[float, float] = (105.0, 68.0), sheet_path: Path | None = None
 ) -> Recording:
-    """Read a long Parquet table; arguments and errors as in :func:`read_tracking`."""
-    table = _table(path)
+    """Read a long table, Parquet or CSV; arguments and errors as in :func:`read_tracking`."""
+    rows = _rows(path)
+    table = rows.table
     objects, codes = _texts(table, "object_id", path)
     if len(objects) > SOURCES_MAX:
         raise TrackingError(f"{path}: {len(objects)} objects; at most {SOURCES_MAX}")
     times_us, x_m, y_m, z_m = _numbers(table, path)
     names = np.array([*objects, ""], dtype=object)[codes]
-    usable, rejected = _usable(path.name, names, times_us, x_m, y_m, z_m)
+    usable, unusable = _usable(rows, path.name, names, times_us, x_m, y_m, z_m)
+    rejected = [*rows.rejected, *unusable]
     tracks = _tracks(objects, codes, times_us, x_m, y_m, z_m, usable)
     if not any(raw_kind(track.transmitter) == "raw.ball" for track in tracks):
         raise TrackingError(f"{path}: no ball: no row has the object_id 'ball'")
-    if sheet_path is None and (path.parent / METADATA).is_file():
-        sheet_path = path.parent / METADATA
+    sheet_path = sheet_path or sheet_next_to(path)
+    given: tuple[InputFinding, ...] = ()
     if sheet_path is not None:
         sheet = read_sheet(sheet_path, pitch)
     else:
         players = _players_from_rows(objects, codes, *_texts(table, "team", path))
         with within_limits(path):
-            sheet = MatchSheet(path.stem, length_m=pitch[0], width_m=pitch[1], players=players)
+            sheet = MatchSheet(
+                path.name.partition(".")[0] or path.stem, length_m=pitch[0], width_m=pitch[1], players=players
+            )
+        given = (no_sheet(pitch),)
+    check_unit(path, tracks)
+    tracks, unordered = in_order(tracks)
+    tracks, shifted = from_zero(tracks)
     with within_limits(path):
-        return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected))
+        return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected), (*given, *unordered, *shifted))
 
 
-def _table(path: Path) -> pa.Table:
+def _rows(path: Path) -> TableRows:
+    """The rows of a file; those of a CSV that are no rows of the table are rejected already."""
     try:
         if path.stat().st_size == 0:
             raise TrackingError(f"{path}: the file is empty")
-        table = read_parquet(path, COLUMNS)
+        is_csv = path.name.lower().endswith(CSV)
+        rows = read_csv_table(path, COLUMNS, TEXTS) if is_csv else TableRows(read_parquet(path, COLUMNS))
     except FileNotFoundError:
         raise TrackingError(f"{path}: no such file") from None
     except (OSError, UntrustedError) as error:
         raise TrackingError(f"{path}: {error}") from error
-    missing = [name for name in COLUMNS if name not in table.column_names]
+    missing = [name for name in COLUMNS if name not in rows.table.column_names]
     if missing:
         raise TrackingError(
             f"{path}: column {', '.join(missing)} is missing: a tracking table has {', '.join(COLUMNS)}"
         )
-    if not table.num_rows:
+    if not rows.table.num_rows:
         raise TrackingError(f"{path}: the table has no rows")
-    return table
+    return rows
 
 
 def _texts(table: pa.Table, column: str, path: Path) -> tuple[list[str], Codes]:
@@ -137,7 +156,7 @@ def _numbers(table: pa.Table, path: Path) -> tuple[Floats, Floats, Floats, Float
 
 
 def _usable(
-    file: str, names: npt.NDArray[np.object_], times_us: Floats, x_m: Floats, y_m: Floats, z_m: Floats
+    rows: TableRows, file: str, names: npt.NDArray[np.object_], times_us: Floats, x_m: Floats, y_m: Floats, z_m: Floats
 ) -> tuple[Codes, list[RejectedRecord]]:
     """Return indexes of the rows that fit into a packet, and the others as rejected records."""
     timed = np.abs(times_us) < _TIME_MAX_US
@@ -150,7 +169,7 @@ def _usable(
         name = str(names[row])
         reason = "no usable time" if not timed[row] else "no usable object id" if name else "no object id"
         raw = repr((float(times_us[row]), float(x_m[row]), float(y_m[row]), float(z_m[row])))
-        rejected.append(RejectedRecord(f"{file} row {row}", name[:ID_CHARACTERS_MAX], -1, ts_us, reason, raw))
+        rejected.append(RejectedRecord(f"{file} {rows.place(row)}", name[:ID_CHARACTERS_MAX], -1, ts_us, reason, raw))
     if len(bad) > REJECTED_MAX:
         reason = f"{len(bad) - REJECTED_MAX} more cannot be used"
         rejected.append(RejectedRecord(f"{file}: further rows", "", -1, None, reason, ""))

@@ -1,0 +1,59 @@
+"""The gate of a match's input: decodes, measures and validates each block before the engine gets it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from msgspec.structs import replace
+
+from football.input_quality import InputQuality
+from football.match_sheet import MatchSheet
+from football.packets import Packet, RejectedRecord
+from replay.block_validation import decode_block, validator_of
+from replay.quality.meter import InputMeter
+
+#: Interval at which the quality is summed up, in arrival time, and reasons of refused records that it lists.
+PERIOD_US, REASONS = 5_000_000, 5
+
+
+class InputGate:
+    """Decodes and validates the blocks of one match. The meter is part of the pipeline's state.
+
+    Args:
+        sheet: of the match.
+    """
+
+    def __init__(self, sheet: MatchSheet) -> None:
+        self._checks = validator_of(sheet)
+        self._quality, self._due_us = InputQuality(), -(2**62)
+
+    def admit(
+        self, payload: bytes, arrival_us: int, meter: InputMeter
+    ) -> tuple[tuple[Packet, ...], tuple[RejectedRecord, ...]]:
+        """Return the valid packets of a payload and the records that are refused; the meter sees both."""
+        where = f"block that arrived at {arrival_us} us"
+        block, bad = decode_block(payload, where)
+        if block is None:
+            return (), bad
+        meter.add(block.packets, arrival_us)
+        block, bad = self._checks.check_decoded(block, where)
+        meter.refuse(bad)
+        return block.packets, bad
+
+    def quality(self, meter: InputMeter, now_us: int, packets: int, lost: int, refused: Counter[str]) -> InputQuality:
+        """Return the quality of the input, measured anew every few seconds.
+
+        Args:
+            meter: of the match.
+            now_us: arrival time; ``2**62`` measures in any case.
+            packets: number of valid packets.
+            lost: number of those that were not taken in.
+            refused: number of refused records by reason.
+        """
+        if now_us >= self._due_us:
+            self._due_us = now_us + PERIOD_US
+            reasons = dict(refused.most_common(REASONS))
+            self._quality = replace(
+                meter.quality(), packets=packets, lost=lost, refused=refused.total(), refused_reasons=reasons
+            )
+        return self._quality

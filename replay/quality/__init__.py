@@ -1,0 +1,1 @@
+"""Quality of an input: measured as it arrives, and judged."""

@@ -1,0 +1,282 @@
+"""Measures the quality of an input from its blocks, as they arrive, within bounded memory.
+
+Theory of operation
+-------------------
+The meter sees each block before its validation, since positions that the validation refuses show best what is wrong
+with a source; the refused records follow by :meth:`InputMeter.refuse`. Of a transmitter it looks at fifty positions a
+second at most, of a limb at ten: at radio rates that is a twentieth of all packets, and the others cost a comparison.
+Once a second of event time it takes stock: who is there, where, and which team stands further to the left.
+
+The figures are of the input as it arrived. They are no input of the detectors, whose output may not depend on the
+order of arrival; what detectors know of the quality is in the match sheet (:class:`football.match_sheet.Quality`).
+A meter is pickled with the state of its pipeline.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from football.input_quality import InputQuality
+from football.match_sheet import MatchSheet, Quality, team_of
+from football.packets import Packet, RejectedRecord, raw_kind
+from football.untrusted import SOURCES_MAX
+from replay.quality.samples import SpotSample
+from replay.quality.sides import SidesLog
+from replay.quality.tracks import ClassFigures, TransmitterTrack
+
+#: Silence of all transmitters that counts as a gap; a longer one ends a period. Periods that are listed.
+GAP_US, PERIOD_GAP_US, PERIODS_MAX = 1_000_000, 120_000_000, 20
+
+#: A packet that arrives longer after later ones is counted: by default a run repairs no older ones.
+BEHIND_US = 3_000_000
+
+#: How far outside the lines a player still counts as on the pitch, metres.
+MARGIN_M = 2.0
+
+#: A second in which so many players do not move by a millimetre is frozen; all of them at once never stand so still.
+FROZEN_PLAYERS = 10
+
+_CLASSES = {"raw.ball": "ball", "raw.player": "player", "raw.limb": "limb"}
+
+
+class InputMeter:
+    """Measures the blocks of one match.
+
+    Args:
+        sheet: its pitch, players and rates; never changed.
+    """
+
+    def __init__(self, sheet: MatchSheet) -> None:
+        quality = sheet.quality
+        self._sheet = sheet
+        self._slot_us = _slot_us(quality)
+        self._x_max_m, self._y_max_m = sheet.length_m / 2 + MARGIN_M, sheet.width_m / 2 + MARGIN_M
+        self._classes = {name: ClassFigures() for name in _CLASSES.values()}
+        self._tracks: dict[str, TransmitterTrack | None] = {}
+        self._main: dict[str, str] = {}
+        self._ball_slot = self._body_slot = self._second = -(2**62)
+        self._ball_slots = self._body_slots = 0
+        self._heights = self._ball_looks = 0
+        self._height_max_m = 0.0
+        self._unusable = self._disordered = self._outside = self._unknown = 0
+        self._unknown_objects: set[str] = set()
+        self._begin_us: int | None = None
+        self._newest_us = 0
+        self._gaps = self._gap_us = self._packets = self._behind = self._behind_us = 0
+        self._periods: list[tuple[int, int]] = []
+        self._spots = SpotSample()
+        self._sides = SidesLog()
+        self._on_pitch = {"home": Counter[int](), "away": Counter[int]()}
+        self._seen = {"home": Counter[int](), "away": Counter[int]()}
+        self._frozen = 0
+        self._clear_second()
+
+    def add(self, packets: Sequence[Packet], arrival_us: int) -> None:
+        """Take the packets of a block, valid or not."""
+        tracks = self._tracks
+        self._packets += len(packets)
+        for packet in packets:
+            name, ts_us = packet.transmitter, packet.ts_us
+            if name not in tracks:
+                self._add_transmitter(name)
+            track = tracks.get(name)
+            if track is None or not ts_us:
+                continue
+            track.positions += len(ts_us)
+            first_us = ts_us[0]
+            if track.due_us <= first_us <= arrival_us:
+                self._look(track, packet, first_us)
+            elif (behind_us := self._newest_us - first_us) > self._behind_us or behind_us > BEHIND_US:
+                self._behind_us = max(self._behind_us, behind_us)
+                self._behind += behind_us > BEHIND_US
+
+    def _look(self, track: TransmitterTrack, packet: Packet, ts_us: int) -> None:
+        """Look at the first position of a packet."""
+        if not (packet.x_m and packet.y_m and packet.z_m):
+            return
+        x_m, y_m, z_m = packet.x_m[0], packet.y_m[0], packet.z_m[0]
+        if not (math.isfinite(x_m) and math.isfinite(y_m)):
+            return
+        track.take(ts_us, x_m, y_m)
+        slot = ts_us // self._slot_us
+        if track.name == "ball":
+            self._look_at_ball(slot, z_m)
+        elif slot > self._body_slot:
+            self._body_slot, self._body_slots = slot, self._body_slots + 1
+        if ts_us > self._newest_us or self._begin_us is None:
+            self._advance(ts_us)
+        if track.team and ts_us // 1_000_000 > track.second:
+            self._look_at_player(track, ts_us // 1_000_000, x_m, y_m)
+
+    def refuse(self, rejected: Iterable[RejectedRecord]) -> None:
+        """Take the records of a block that its validation, or the reader of a file, has refused."""
+        for record in rejected:
+            reason = record.reason
+            if "not a number" in reason:
+                self._unusable += 1
+            elif "does not increase" in reason:
+                track = self._tracks.get(record.transmitter)
+                if track is not None and track.last is not None and track.last[0] == record.ts_us:
+                    track.repeats += 1
+                else:
+                    self._disordered += 1
+            elif "before its event time" in reason:
+                self._disordered += 1
+            elif "outside the tracking volume" in reason:
+                self._outside += 1
+            elif "not on the match sheet" in reason:
+                self._unknown += 1
+                if len(self._unknown_objects) < SOURCES_MAX:
+                    self._unknown_objects.add(record.transmitter.partition("/")[0])
+
+    def quality(self) -> InputQuality:
+        """The figures so far."""
+        ball, bodies = self._classes["ball"], self._classes["limb"]
+        if not bodies.steps:
+            bodies = self._classes["player"]
+        tracks = [track for track in self._tracks.values() if track is not None]
+        doubled = max(tracks, key=lambda track: track.repeats / max(1, track.positions), default=None)
+        (x_low, x_high), (y_low, y_high) = self._spots.box()
+        begin_us = self._begin_us or 0
+        periods = [*self._periods, (begin_us if not self._periods else self._period_begin_us, self._newest_us)]
+        return InputQuality(
+            span_s=_rounded((self._newest_us - begin_us) / 1e6),
+            positions=sum(track.positions for track in tracks),
+            unusable=self._unusable,
+            ball_hz=_rate_hz(tracks, ("ball",), self._active_s()),
+            body_hz=_rate_hz(tracks, ("player", "limb"), self._active_s()),
+            ball_share=min(1.0, _share(self._ball_slots, self._body_slots)),
+            ball_outliers=_share(ball.outliers, ball.steps),
+            body_outliers=_share(bodies.outliers, bodies.steps),
+            identity_jumps=self._classes["player"].jumps,
+            ball_still=_share(ball.still, ball.steps),
+            frozen_s=float(self._frozen),
+            ball_noise_m=_rounded(ball.noise_m()),
+            body_noise_m=_rounded(bodies.noise_m()),
+            ball_straight=_share(ball.straight, ball.moving),
+            ball_height_share=_share(self._heights, self._ball_looks),
+            ball_height_max_m=_rounded(self._height_max_m),
+            gaps=self._gaps,
+            gap_s=_rounded(self._gap_us / 1e6),
+            same_time=_share(doubled.repeats, doubled.positions) if doubled else 0.0,
+            same_time_object=doubled.object_id if doubled and doubled.repeats else "",
+            disordered=self._disordered,
+            behind_s=_rounded(self._behind_us / 1e6),
+            behind_share=_share(self._behind, self._packets),
+            outside=self._outside,
+            unknown=self._unknown,
+            unknown_objects=len(self._unknown_objects),
+            home_players=_median(self._on_pitch["home"]),
+            away_players=_median(self._on_pitch["away"]),
+            home_objects=_median(self._seen["home"]),
+            away_objects=_median(self._seen["away"]),
+            x_low_m=_rounded(x_low),
+            x_high_m=_rounded(x_high),
+            y_low_m=_rounded(y_low),
+            y_high_m=_rounded(y_high),
+            attacks_positive_x=self._sides.first,
+            side_changes=tuple(self._sides.changes_s),
+            periods=tuple((_rounded(begin / 1e6), _rounded(end / 1e6)) for begin, end in periods),
+        )
+
+    def _add_transmitter(self, name: str) -> None:
+        """Begin a track; none for referees, and beyond the number of sources that a match may have."""
+        if len(self._tracks) >= SOURCES_MAX:
+            return
+        kind = _CLASSES.get(raw_kind(name)) if name else None
+        if kind is None:
+            self._tracks[name] = None
+            return
+        object_id = name.partition("/")[0]
+        # Of several limbs the first that is heard stands for its player.
+        is_main = self._main.setdefault(object_id, name) == name
+        team = team_of(object_id, self._sheet) if is_main and kind != "ball" else ""
+        self._tracks[name] = TransmitterTrack(kind, object_id, team, self._classes[kind])
+
+    def _look_at_ball(self, slot: int, z_m: float) -> None:
+        if slot > self._ball_slot:
+            self._ball_slot, self._ball_slots = slot, self._ball_slots + 1
+        self._ball_looks += 1
+        if z_m:
+            self._heights += 1
+            self._height_max_m = max(self._height_max_m, z_m)
+
+    def _look_at_player(self, track: TransmitterTrack, second: int, x_m: float, y_m: float) -> None:
+        """Take stock of a player, once a second."""
+        if second > self._second:
+            self._close_second()
+            self._second = second
+        moved, track.spot, track.second = track.spot != (x_m, y_m), (x_m, y_m), second
+        self._spots.add(x_m, y_m)
+        count = self._now[track.team]
+        count[0] += 1
+        count[1] += abs(x_m) <= self._x_max_m and abs(y_m) <= self._y_max_m
+        count[2] += x_m
+        self._moved += moved
+
+    def _close_second(self) -> None:
+        home, away = self._now["home"], self._now["away"]
+        if home[0] or away[0]:
+            for team, count in self._now.items():
+                self._seen[team][int(count[0])] += 1
+                self._on_pitch[team][int(count[1])] += 1
+            self._frozen += home[0] + away[0] >= FROZEN_PLAYERS and not self._moved
+            if home[0] and away[0]:
+                self._sides.add(self._second, home[2] / home[0] - away[2] / away[0])
+        self._clear_second()
+
+    def _clear_second(self) -> None:
+        #: By team: objects seen, players on the pitch, sum of their x.
+        self._now = {"home": [0.0, 0.0, 0.0], "away": [0.0, 0.0, 0.0]}
+        self._moved = 0
+
+    def _advance(self, ts_us: int) -> None:
+        """Move the newest event time; notes gaps and periods."""
+        if self._begin_us is None:
+            self._begin_us = self._newest_us = self._period_begin_us = ts_us
+        if (silent_us := ts_us - self._newest_us) >= GAP_US:
+            self._gaps += 1
+            self._gap_us += silent_us
+            if silent_us >= PERIOD_GAP_US and len(self._periods) < PERIODS_MAX:
+                self._periods.append((self._period_begin_us, self._newest_us))
+                self._period_begin_us = ts_us
+        self._newest_us = ts_us
+
+    def _active_s(self) -> float:
+        return (self._newest_us - (self._begin_us or 0) - self._gap_us) / 1e6
+
+
+def _slot_us(quality: Quality) -> int:
+    """Length of the slots in which presence is counted: all transmitters that are there speak in each.
+
+    Radio sends up to ten positions in a packet, of which the first is looked at.
+    """
+    if quality.kind == "rtls":
+        return max(200_000, round(1e7 / quality.ball_hz), round(1e7 / quality.body_hz))
+    return max(40_000, round(1e6 / quality.ball_hz), round(1e6 / quality.body_hz))
+
+
+def _rate_hz(tracks: Sequence[TransmitterTrack], names: tuple[str, ...], active_s: float) -> float:
+    """Rate of the transmitter that speaks most, in the time without gaps."""
+    most = max((track.positions - track.repeats for track in tracks if track.name in names), default=0)
+    return round((most - 1) / active_s, 2) if most > 1 and active_s > 0 else 0.0
+
+
+def _median(counts: Counter[int]) -> int:
+    """The median of counted numbers, 0 of none."""
+    total, seen = sum(counts.values()), 0
+    for number in sorted(counts):
+        seen += counts[number]
+        if 2 * seen >= total:
+            return number
+    return 0
+
+
+def _share(part: float, whole: float) -> float:
+    return round(part / whole, 5) if whole else 0.0
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), 4)

@@ -1,0 +1,101 @@
+"""Steps of one transmitter: speeds, noise, stillness, from at most fifty of its positions a second."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+#: Time between the positions that are looked at, by class, a little less than the periods of usual sources.
+PERIODS_US = {"ball": 19_000, "player": 19_000, "limb": 99_000}
+
+#: The greatest speeds in m/s: those of the gate (``detectors.signals.conditioning``), so that the share is what it
+#: refuses; and what noise may add to a step, in metres.
+SPEEDS_MAX_M_S = {"ball": 42.0, "player": 12.0, "limb": 30.0}
+NOISE_M = 0.3
+
+#: A step of an impossible speed that is longer has left the player for another.
+JUMP_M = 3.0
+
+#: A longer time between two positions of a transmitter is no step.
+STEP_MAX_US = 500_000
+
+#: Changes from step to step below this are none, metres: the grid of positions in a packet has millimetres.
+SAME_M = 0.0011
+
+#: Steps shorter than this say nothing of keyframes: a ball at rest repeats its step, too.
+MOVING_M = 0.05
+
+#: Of so many steps one is compared with the step before it.
+ONE_IN = 4
+
+#: Bins of noise in an octave of metres.
+_BINS = 8
+
+
+class ClassFigures:
+    """Sums over the transmitters of a class: ``ball``, ``player`` or ``limb``."""
+
+    def __init__(self) -> None:
+        self.steps = self.outliers = self.jumps = self.still = self.moving = self.straight = 0
+        self.step_us = 0
+        self.noise: Counter[int] = Counter()
+
+    def noise_m(self) -> float:
+        """Standard deviation of one position: of the median second difference, which has six times its variance."""
+        total = sum(self.noise.values())
+        seen = 0
+        for number in sorted(self.noise):
+            seen += self.noise[number]
+            if 2 * seen >= total:
+                return 2.0 ** ((number + 0.5) / _BINS) / (0.6745 * math.sqrt(6.0)) if number > -99 else 0.0
+        return 0.0
+
+
+class TransmitterTrack:
+    """The newest positions of one transmitter.
+
+    Attributes:
+        object_id: the ball or the player; ``team``: of the sheet.
+        positions: number of all its positions; ``repeats``: of those whose time was there already.
+        second: the last second, of event time, in which it was looked at.
+        spot: its position then.
+    """
+
+    __slots__ = (
+        "due_us", "figures", "last", "name", "object_id", "period_us", "positions", "repeats", "second",
+        "speed_max_m_s", "spot", "step", "team",
+    )  # fmt: skip
+
+    def __init__(self, name: str, object_id: str, team: str, figures: ClassFigures) -> None:
+        self.name, self.object_id, self.team, self.figures = name, object_id, team, figures
+        self.period_us, self.speed_max_m_s = PERIODS_US[name], SPEEDS_MAX_M_S[name]
+        self.positions = self.repeats = 0
+        self.due_us = self.second = -(2**62)
+        self.last: tuple[int, float, float] | None = None
+        self.step: tuple[int, float, float] | None = None
+        self.spot: tuple[float, float] | None = None
+
+    def take(self, ts_us: int, x_m: float, y_m: float) -> None:
+        """Take a position that is later than the last."""
+        self.due_us = ts_us + self.period_us
+        before, self.last = self.last, (ts_us, x_m, y_m)
+        if before is None:
+            return
+        step_us, dx_m, dy_m = ts_us - before[0], x_m - before[1], y_m - before[2]
+        if step_us > STEP_MAX_US:
+            self.step = None
+            return
+        figures, step, length_m = self.figures, self.step, math.hypot(dx_m, dy_m)
+        figures.steps += 1
+        figures.step_us += step_us
+        if length_m > self.speed_max_m_s * step_us * 1e-6 + NOISE_M:
+            figures.outliers += 1
+            figures.jumps += length_m > JUMP_M
+        figures.still += not length_m
+        self.step = (step_us, dx_m, dy_m)
+        if figures.steps % ONE_IN == 0 and step is not None and step[0] == step_us:
+            change_m = abs(dx_m - step[1])
+            figures.noise[math.floor(_BINS * math.log2(change_m)) if change_m > 1e-9 else -100] += 1
+            if length_m > MOVING_M:
+                figures.moving += 1
+                figures.straight += change_m < SAME_M and abs(dy_m - step[2]) < SAME_M
