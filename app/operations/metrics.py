@@ -33,24 +33,24 @@ _COUNTED = {
 
 #: Name, help text and value of each figure of the quality of the input.
 _INPUT: Sequence[tuple[str, str, Callable[[InputQuality], float]]] = (
-    ("ball_ratio", "Share of instants with a usable position of a ball.", lambda q: q.ball_share),
-    ("ball_outlier_ratio", "Share of the ball's steps that are faster than a ball can be.", lambda q: q.ball_outliers),
-    ("ball_still_ratio", "Share of the ball's steps without any change.", lambda q: q.ball_still),
-    ("ball_height_ratio", "Share of the ball's positions that have a height.", lambda q: q.ball_height_share),
+    ("input_ball_ratio", "Share of instants with a usable position of a ball.", lambda q: q.ball_share),
+    ("input_ball_outlier_ratio", "Share of impossible steps of the ball.", lambda q: q.ball_outliers),
+    ("input_ball_still_ratio", "Share of the ball's steps without any change.", lambda q: q.ball_still),
+    ("input_ball_height_ratio", "Share of the ball's positions that have a height.", lambda q: q.ball_height_share),
     (
-        "ball_noise_metres",
-        "Standard deviation of the ball's positions against their neighbours.",
+        "input_ball_noise_metres",
+        "Noise of the positions of the ball, a standard deviation.",
         lambda q: q.ball_noise_m,
     ),
-    ("body_noise_metres", "The same of players or limbs.", lambda q: q.body_noise_m),
+    ("input_body_noise_metres", "The same of players or limbs.", lambda q: q.body_noise_m),
     (
-        "identity_jumps",
+        "input_identity_jumps",
         "Steps of players that are impossible and longer than three metres.",
         lambda q: q.identity_jumps,
     ),
-    ("frozen_seconds", "Seconds in which no player moved.", lambda q: q.frozen_s),
-    ("gap_seconds", "Seconds in which nothing was sent.", lambda q: q.gap_s),
-    ("refused_records", "Records that were refused.", lambda q: q.refused),
+    ("input_frozen_seconds", "Seconds in which no player moved.", lambda q: q.frozen_s),
+    ("input_gap_seconds", "Seconds in which nothing was sent.", lambda q: q.gap_s),
+    ("input_refused_records", "Records that were refused.", lambda q: q.refused),
 )
 
 Bounds = tuple[list[tuple[int, int]], int, int]
@@ -146,7 +146,7 @@ class MatchCollector(Collector):
             "input_wrong", "1 if the verdict on the input is wrong.", lambda m: int(is_wrong(m.findings()))
         )
         for name, text, value in _INPUT:
-            yield self._gauge(f"input_{name}", text, _of_quality(value))
+            yield self._gauge(name, text, _of_quality(value))
 
     def _batches(self) -> Iterator[Metric]:
         yield self._counter("commits", "Windows committed in this run.", lambda monitor: monitor.commits.count)

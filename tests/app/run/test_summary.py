@@ -72,7 +72,7 @@ def summary(store: Path) -> dict:
         "times_real_time": 10.0, "events": {"pass.complete": 3, "goal.scored": 1}, "quarantined": {}, "failed": {},
         "faults": {}, "positions": 5, "retractions": 1, "late": 2, "lost": 0, "duplicates": 0, "differing_copies": 0,
         "lifecycle": {"confirmed": 4}, "detection_latency_ms": percentiles, "lane_latency_ms": percentiles,
-        "cameras": None,
+        "cameras": None, "findings": [],
     }  # fmt: skip
 
 
