@@ -9,7 +9,7 @@ shape of a kick-off. This module decides it once, below all detectors: ``Frame.p
 
 A person of a team begins to play when he is inside the lines and his team has a free place. Who was first seen inside,
 or has played before, needs no time for that; anybody else must stay for ``on_us``, since trainers cross the pitch, too.
-He stops when he has been outside the lines for ``off_us``: a thrower or a corner taker is back sooner. A team has
+He stops when he has been outside the lines for ``off_us``: who throws or fetches the ball is back sooner. A team has
 eleven places. If all are taken, one more gets the place of a mate who is outside, or who has not moved for
 ``still_us`` (a tag that was taken off, a track that froze). Substitutions need no rule of their own: one goes off, one
 comes on. Of more than eleven at once, starters of the match sheet and those who have played for longest go first.
@@ -50,9 +50,10 @@ class PlayingParameters(msgspec.Struct, frozen=True):
     look_us: Annotated[int, reason("Ours: a player at 8 m/s covers 1.6 m in it.")] = 200_000
     edge_m: Annotated[float, reason("The position of a thrower; benches are farther.")] = 1.0
     on_us: Annotated[int, reason("Ours: a warm-up along the touchline steps over it for less.")] = 2_000_000
-    off_us: Annotated[int, reason("Ours: a run-up to a corner kick, a fall behind the goal line are shorter.")] = (
-        5_000_000
-    )
+    off_us: Annotated[
+        int,
+        reason("Ours: who fetches the ball from behind a goal is back sooner; a substitute takes the place at once."),
+    ] = 15_000_000
     lost_us: Annotated[int, reason("Ours: ten times as long as a frame holds a lost player.")] = 2_000_000
     still_m: Annotated[float, reason("Ours: a goalkeeper shifts his feet by more in a minute.")] = 0.5
     still_us: Annotated[int, reason("Ours.")] = 60_000_000

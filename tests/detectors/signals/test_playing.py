@@ -73,9 +73,9 @@ def test_who_steps_on_the_pitch_for_a_moment_does_not_play_and_a_full_team_has_n
 def test_a_thrower_a_corner_taker_and_who_fetches_the_ball_play() -> None:
     watch = Watch()
     watch.look(5.0, everybody())
-    assert watch.look(4.0, everybody(home_7=(10.0, 38.0))) == ELEVENS
+    assert watch.look(12.0, everybody(home_7=(10.0, 38.0))) == ELEVENS
     assert watch.look(60.0, everybody(home_7=(10.0, 34.6))) == ELEVENS
-    watch.look(15.0, everybody(home_7=(10.0, 40.0)))
+    assert watch.look(20.0, everybody(home_7=(10.0, 40.0))) == ELEVENS - {"home_7"}
     assert watch.look(0.2, everybody(home_7=(10.0, 34.6))) == ELEVENS
 
 
@@ -91,7 +91,7 @@ def test_a_substitution_needs_no_word() -> None:
 def test_a_player_who_was_sent_off_leaves_ten() -> None:
     watch = Watch()
     watch.look(5.0, everybody())
-    assert watch.look(10.0, everybody(away_5=(6.0, -40.0))) == ELEVENS - {"away_5"}
+    assert watch.look(20.0, everybody(away_5=(6.0, -40.0))) == ELEVENS - {"away_5"}
 
 
 def test_a_tag_that_lies_on_the_pitch_gives_way_to_another_one() -> None:
