@@ -69,7 +69,6 @@ ROWS = tuple(PlannedRow(*row) for row in (
      "a player's own touch sends the ball more than 3 m away, and it is lost within 2 s",
      "SPADL bad_touch; numbers ours"),
     ("8.11", "pass difficulty", False, "Spearman's integral along the flight", "Spearman; accessible-space"),
-    ("9.7", "dropped ball", False, "a restart from the referee, without a kick before the bounce", "IFAB Law 8"),
     ("9.10", "foul candidate", False,
      "an opponent's contact 0.5 s before a fall, and a stop within 4 s", "IFAB Law 12; SoccER"),
     ("10.8", "Voronoi dominance", False,

@@ -1,4 +1,4 @@
-"""9.1 to 9.6: kick-off, throw-in, corner kick, goal kick, free kick, penalty kick (IFAB Laws 8, 13 to 17).
+"""9.1 to 9.7: kick-off, throw-in, corner, goal, free and penalty kick, dropped ball (IFAB Laws 8, 13 to 17).
 
 Theory of operation
 -------------------
@@ -13,6 +13,7 @@ confidence is lower (``doubt``).
 | throw-in | touchline | anywhere | |
 | corner kick | goal line | within ``corner_m`` of a corner | not by the defenders of that end |
 | goal kick | goal line | elsewhere | not beside the flag |
+| dropped ball | stop | anywhere | the referee held it, nobody near, and let it fall |
 | throw-in | stop | within ``touch_line_m`` of a touchline | the taker stands outside it |
 | corner kick | stop or goal | within ``corner_m`` of a corner | not by the defenders of that end |
 | penalty kick | stop or goal | within ``penalty_mark_m`` of a mark | few in that area; not by its defenders [1] |
@@ -101,6 +102,7 @@ KINDS: dict[Kind, tuple[str, str]] = {
     "goal_kick": ("9.4", "IFAB Law 16"),
     "free_kick": ("9.5", "IFAB Law 13; StreamTeam; SPADL"),
     "penalty": ("9.6", "IFAB Law 14"),
+    "dropped": ("9.7", "IFAB Law 8"),
 }
 #: Variants of the kinds that have any.
 VARIANTS: dict[Kind, tuple[str, ...]] = {
@@ -115,6 +117,7 @@ NAMES: dict[Kind, str] = {
     "goal_kick": "goal kick",
     "free_kick": "free kick",
     "penalty": "penalty kick",
+    "dropped": "dropped ball",
 }
 
 
@@ -129,7 +132,7 @@ _VARIANT_MEANINGS: dict[Kind, str] = {
 
 
 class Restart:
-    """One of 9.1 to 9.6: ``restart.<kind>``: the kick that brings the ball into play; see the table above."""
+    """One of 9.1 to 9.7: ``restart.<kind>``: the kick that brings the ball into play; see the table above."""
 
     def __init__(
         self,
@@ -215,6 +218,8 @@ def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> 
     if live.variant == "goal line":
         # Defenders have no corner kick: before the ball ran out, the referee had stopped play.
         return "goal_kick" if not corner else "free_kick" if by_defenders else "corner"
+    if live.detail["dropped"]:
+        return "dropped"
     taker_y_m = live.detail["taker_y_m"]
     if is_thrown(pitch, p, y_m, taker_y_m if isinstance(taker_y_m, float) else None):
         return "throw_in"

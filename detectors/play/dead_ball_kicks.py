@@ -12,6 +12,7 @@ from typing import Annotated
 
 import msgspec
 
+from detectors.decisions import at_most
 from detectors.play.restart_kicks import PenaltyShape, RestartKickParameters, kick_off_shape, penalty_shape
 from detectors.reasons import reason
 from football.payloads import BallState, BodyState, Frame
@@ -26,6 +27,11 @@ class RestParameters(msgspec.Struct, frozen=True):
         bridge_m: a burst of speed over a shorter distance does not end a rest.
         place_m: a ball that stays within this distance lies.
         travel_us: a kicked ball covers its distance within this time.
+        drop_low_m: least height of a ball that the referee holds for a dropped ball.
+        drop_high_m: greatest height of it.
+        drop_apart_m: no player is as near to it as this.
+        drop_hold_us: the referee holds it for at least this long.
+        drop_us: the kick follows at most this long after it.
     """
 
     bridge_us: Annotated[
@@ -36,6 +42,11 @@ class RestParameters(msgspec.Struct, frozen=True):
     ] = 2.9
     place_m: Annotated[float, reason("Portugal-Switzerland 2019; a ball in hands is carried on.")] = 1.0
     travel_us: Annotated[int, reason("Portugal-Switzerland 2019.")] = 1_500_000
+    drop_low_m: Annotated[float, reason("Ours: from the waist.")] = 0.6
+    drop_high_m: Annotated[float, reason("Ours: at the chest.")] = 1.6
+    drop_apart_m: Annotated[float, reason("An arm's length: a ball in a player's hands is nearer.")] = 0.8
+    drop_hold_us: Annotated[int, reason("Ours: a bounce or a header is shorter.")] = 800_000
+    drop_us: Annotated[int, reason("Law 8: the player waits until the ball has touched the ground. Ours.")] = 4_000_000
 
 
 class Rest(msgspec.Struct, frozen=True, gc=False):
@@ -53,6 +64,8 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         put_x_m: that position.
         put_y_m: that position.
         penalty: how the players stood for a penalty kick, if they did.
+        held_us: the ball is at hand height, and no player near, since then; -1 if it is not so.
+        dropped_us: newest time at which that had lasted long enough for a dropped ball; -1 if it never had.
     """
 
     since_us: int = -1
@@ -66,6 +79,8 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
     put_x_m: float = 0.0
     put_y_m: float = 0.0
     penalty: PenaltyShape = ""
+    held_us: int = -1
+    dropped_us: int = -1
 
 
 NO_REST = Rest()
@@ -106,7 +121,19 @@ def extend_rest(
             put_us, put_x_m, put_y_m = rest.put_us, rest.put_x_m, rest.put_y_m
     shape = kick_off_shape(kick, frame, ball.x_m, ball.y_m)
     penalty = penalty_shape(pitch, kick, frame, ball.x_m, ball.y_m)
-    return Rest(since_us, now_us, ball.x_m, ball.y_m, *near, shape, put_us, put_x_m, put_y_m, penalty)
+    held_us, dropped_us = -1, rest.dropped_us if continues else -1
+    if p.drop_low_m <= ball.z_m <= p.drop_high_m and near[1] > p.drop_apart_m:
+        held_us = rest.held_us if continues and rest.held_us >= 0 else now_us
+        if now_us - held_us >= p.drop_hold_us:
+            dropped_us = now_us
+    x_m, y_m, held = ball.x_m, ball.y_m, (held_us, dropped_us)
+    return Rest(since_us, now_us, x_m, y_m, *near, shape, put_us, put_x_m, put_y_m, penalty, *held)
+
+
+def is_dropped(rest: Rest, p: RestParameters) -> bool:
+    """True if the referee dropped the ball before it was kicked (Law 8.2)."""
+    what, since_us, about = "time since it was held", rest.last_us - rest.dropped_us, "restart.dropped"
+    return rest.dropped_us >= 0 and at_most(what, since_us, p.drop_us, "phase.rest.drop_us", about)
 
 
 def travelled_m(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> float:

@@ -38,7 +38,7 @@ import msgspec
 from detectors.ball.lines import IN_LINES, OUT_LINES
 from detectors.decisions import at_least, at_most, is_over
 from detectors.emission import make_event
-from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, extend_rest, nearest, travelled_m
+from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, extend_rest, is_dropped, nearest, travelled_m
 from detectors.play.restart_kicks import RestartKickParameters, may_restart
 from detectors.play.stalls import NO_STALL, Stall, StallParameters, stall_sign, update_stall
 from detectors.reasons import reason
@@ -182,7 +182,8 @@ class PlayPhase:
 
     ``phase.live`` has the taker, and the position of the kick. ``detail``: ``line`` as above; ``fallback`` (True if no
     kick from rest was detected); ``kick_us`` (event time of the kick); ``rest_s`` (seconds of rest before it);
-    ``kick_off_shape``, ``penalty_shape``, ``shoot_out`` (True if the teams stood so); ``vx_m_s``, ``vy_m_s``,
+    ``kick_off_shape``, ``penalty_shape``, ``shoot_out`` (True if the teams stood so); ``dropped`` (True if the referee
+    dropped the ball); ``vx_m_s``, ``vy_m_s``,
     ``height_m`` (the ball after the kick); ``taker_x_m``, ``taker_y_m`` (metres, or null); ``attacks_x`` (team that
     attacks towards +x).
     """
@@ -269,7 +270,7 @@ class PlayPhase:
         if state.mode == "live":
             return state, NOTHING
         detail = {"line": state.line, "fallback": True, "kick_us": at_us, "rest_s": 0.0, "kick_off_shape": False}
-        detail |= {"penalty_shape": False, "shoot_out": False}
+        detail |= {"penalty_shape": False, "shoot_out": False, "dropped": False}
         detail |= {"vx_m_s": 0.0, "vy_m_s": 0.0, "height_m": 0.0, "taker_x_m": None, "taker_y_m": None}
         payload = EventPayload(state.cause, x_m=x_m, y_m=y_m, detail={**detail, "attacks_x": state.attacks_x})
         live = make_event("phase.live", event.ts_us, event.source, payload, causes=(event.id,))
@@ -438,6 +439,7 @@ class PlayPhase:
             "kick_off_shape": rest.shape and not fallback,
             "penalty_shape": rest.penalty != "" and not fallback,
             "shoot_out": rest.penalty == "shoot-out" and not fallback,
+            "dropped": state.cause == "stop" and not fallback and is_dropped(rest, self.parameters.rest),
             "vx_m_s": round(ball.vx_m_s, 2),
             "vy_m_s": round(ball.vy_m_s, 2),
             "height_m": round(ball.z_m, 2),

@@ -18,7 +18,7 @@ from detectors.reasons import reason
 from football.payloads import Frame
 from football.pitch import End, Pitch, end_of
 
-Kind = Literal["kick_off", "throw_in", "corner", "goal_kick", "free_kick", "penalty", ""]
+Kind = Literal["kick_off", "throw_in", "corner", "goal_kick", "free_kick", "penalty", "dropped", ""]
 
 
 class RestartKickParameters(msgspec.Struct, frozen=True):

@@ -156,23 +156,35 @@ class WhoPlays:
             if not m.plays and m.seen_us == now_us and m.turn_us >= 0 and (m.known or now_us - m.turn_us >= p.on_us)
         ]
         for name, m in sorted(waiting, key=self._claim):
+            outside = [one for one in on if one[1].turn_us >= 0]
             if len(on) >= places:
-                idle = [one for one in on if one[1].turn_us >= 0 or now_us - one[1].still_us >= p.still_us]
+                idle = outside or [one for one in on if now_us - one[1].still_us >= p.still_us]
                 if not idle or now_us - m.still_us >= p.still_us:
                     return
-                leaves = max(idle, key=_seniority)
-                on.remove(leaves)
-                members[leaves[0]] = msgspec.structs.replace(
-                    leaves[1], plays=False, turn_us=-1 if leaves[1].turn_us >= 0 else now_us
-                )
+                self._rest(members, on, max(idle, key=_seniority), now_us)
+            elif outside and not m.known:
+                # A substitute, of a team that is not complete.
+                self._rest(members, on, min(outside, key=_turned), now_us)
             first_us = m.first_us if m.first_us >= 0 else now_us
             members[name] = msgspec.structs.replace(m, plays=True, first_us=first_us, known=True, turn_us=-1)
             on.append((name, members[name]))
+
+    def _rest(
+        self, members: dict[str, Member], on: list[tuple[str, Member]], leaves: tuple[str, Member], now_us: int
+    ) -> None:
+        """Let a player give his place to another one."""
+        name, m = leaves
+        on.remove(leaves)
+        members[name] = msgspec.structs.replace(m, plays=False, turn_us=-1 if m.turn_us >= 0 else now_us)
 
     def _claim(self, entry: tuple[str, Member]) -> tuple[bool, int, bool, str]:
         """Sort key of those who wait: who has played for longest, starters of the sheet, the others."""
         name, m = entry
         return m.first_us < 0, m.first_us, name not in self._starters, name
+
+
+def _turned(entry: tuple[str, Member]) -> tuple[int, str]:
+    return entry[1].turn_us, entry[0]
 
 
 def _seniority(entry: tuple[str, Member]) -> tuple[int, str]:

@@ -39,7 +39,7 @@ def live(
     at_s: float, after: str = "stop", x_m: float = 0.0, y_m: float = 0.0, *, kick_off: bool = False, team: str = "home"
 ) -> Event:
     detail = {"kick_us": round(at_s * 1e6), "fallback": False, "kick_off_shape": kick_off, "penalty_shape": False}
-    detail |= {"shoot_out": False}
+    detail |= {"shoot_out": False, "dropped": False}
     detail |= {"taker_y_m": None, "attacks_x": "home", "line": ""}
     payload = EventPayload(after, team, f"{team}_9", x_m, y_m, detail=detail)  # type: ignore[arg-type]
     return make_event("play.live", round(at_s * 1e6), f"ball:{at_s}", payload)

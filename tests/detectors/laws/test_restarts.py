@@ -303,3 +303,18 @@ def test_a_goal_soon_after_a_kick_off_has_its_own_kick_off():
         ("restart.kick_off", "", "away"),
         ("goal.confirmed", "right", "home"),
     ]
+
+
+def dropped(near, holds_s=3.0):
+    """A ball that is held at the waist, then falls and is passed on."""
+    at, held = (10.0, 5.0, 0.11), (10.0, 5.0, 1.1)
+    way = [*path((2.0, 2.0, 0.11), at, 2.0), *stay(at, 5.0), *path(at, held, 0.4), *stay(held, holds_s)]
+    way += [*path(held, at, 0.4), *stay(at, 1.0), *path(at, (-2.0, 2.0, 0.11), 1.0)]
+    return [k for k, _, _ in story(way, cast(home_6=near)) if k.startswith("restart.")]
+
+
+def test_a_ball_that_the_referee_lets_fall_is_a_dropped_ball():
+    """Law 8.2: one player of the team waits for it, all others are 4 m away."""
+    assert dropped((10.0, 6.2)) == ["restart.dropped"]
+    assert dropped((10.0, 5.3)) == ["restart.free_kick"], "he holds it himself, and puts it down"
+    assert dropped((10.0, 6.2), holds_s=0.3) == ["restart.free_kick"], "a bounce"

@@ -88,6 +88,16 @@ def test_a_substitution_needs_no_word() -> None:
     assert watch.look(5.0, everybody(home_7=(-3.0, 0.0), home_14=(-2.0, -30.0))) == now, "he may not return"
 
 
+def test_a_substitute_of_ten_takes_the_place_of_the_mate_who_is_outside() -> None:
+    watch = Watch()
+    ten = tuple(b for b in everybody() if b.object_id != "home_5")
+    watch.look(5.0, ten)
+    off = tuple(body("home_7", -3.0, -38.0) if b.object_id == "home_7" else b for b in ten)
+    assert "home_7" in watch.look(4.0, off)
+    change = tuple(body("home_14", -2.0, -30.0) if b.object_id == "home_14" else b for b in off)
+    assert watch.look(2.4, change) == ELEVENS - {"home_5", "home_7"} | {"home_14"}
+
+
 def test_a_player_who_was_sent_off_leaves_ten() -> None:
     watch = Watch()
     watch.look(5.0, everybody())
