@@ -26,6 +26,7 @@ import numpy as np
 
 from camera.bounds import Bounds
 from camera.drive import StepChooser
+from camera.freed import FreedSender
 from camera.head import Pose
 from camera.metrics import CameraFigures
 from camera.mount import Mount
@@ -123,6 +124,7 @@ class CameraController:
         size_m: length and width of the pitch.
         role: what the camera shows.
         bounds: where it may look; None is the whole travel of the head.
+        tracking: gets the pose at each tick while the head answers; closed at the end.
 
     Raises:
         AddressError: the host of the head is unknown.
@@ -141,8 +143,10 @@ class CameraController:
         size_m: tuple[float, float] = (105.0, 68.0),
         role: Role = ROLES["main"],
         bounds: Bounds | None = None,
+        tracking: FreedSender | None = None,
     ) -> None:
         self._feed, self._mount, self._profile, self._record = feed, mount, profile, record
+        self._tracking = tracking
         now_us = _now_us()
         row = protocol_row(protocol)
         self._link = row.link((address.host, address.port))
@@ -221,6 +225,8 @@ class CameraController:
             self._halt()
             self._flush()
             self._link.close()
+            if self._tracking is not None:
+                self._tracking.close()
 
     def _steer(self) -> None:
         due_us = _now_us()
@@ -385,6 +391,8 @@ class CameraController:
     def _record_tick(self, plan: Plan, now_us: int) -> None:
         row = self._row(plan, now_us)
         self._state = self._state_of(row)
+        if self._tracking is not None and self._state.pose is not None:
+            self._tracking.send(self._state.pose, self._profile.zoom.units(self._state.pose.width_deg))
         self._rows.append(row)
         with self._lock:
             self._figures.add(row)

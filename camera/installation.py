@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from camera.bounds import Bounds, Range, Zone, bounds_of
+from camera.freed import PORT as FREED_PORT
 from camera.mount import Mount
 from camera.planner import STYLES, Style
 from camera.profile import Profile, ProfileError, load_profile
@@ -55,6 +56,8 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         forbidden: zones at which it never looks.
         presets: poses by name.
         user_env, password_env: environment variables with the head's user and password.
+        freed: ``host`` or ``host:port`` that gets the pose as FreeD D1, 50 times a second; empty sends none.
+        freed_id: camera id in those messages.
     """
 
     name: str
@@ -72,6 +75,8 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     presets: dict[str, Preset] = {}
     user_env: str = ""
     password_env: str = ""
+    freed: str = ""
+    freed_id: Annotated[int, msgspec.Meta(ge=0, le=255)] = 1
 
     @property
     def is_simulated(self) -> bool:
@@ -94,6 +99,11 @@ class Camera(msgspec.Struct, frozen=True):
     setup: CameraSetup
     profile: Profile
     address: Address | None
+
+    def freed_address(self) -> tuple[str, int] | None:
+        """Return host and port for its FreeD messages; None if it sends none."""
+        host, _, port = self.setup.freed.partition(":")
+        return (host, int(port or FREED_PORT)) if host else None
 
     def bounds(self) -> Bounds:
         """Return its soft limits and forbidden zones."""
@@ -155,9 +165,10 @@ def _camera(setup: CameraSetup, path: Path, environment: Mapping[str, str]) -> C
 
 def _faults(setup: CameraSetup, profile: Profile, environment: Mapping[str, str]) -> list[tuple[str, str]]:
     faults: list[tuple[str, str]] = []
-    host, colon, port = setup.address.partition(":")
-    if setup.address and (not host or (colon and not (port.isdecimal() and 0 < int(port) < 65_536))):
-        faults.append(("address", f"{setup.address!r} is no host or host:port"))
+    for field, address in (("address", setup.address), ("freed", setup.freed)):
+        host, colon, port = address.partition(":")
+        if address and (not host or (colon and not (port.isdecimal() and 0 < int(port) < 65_536))):
+            faults.append((field, f"{address!r} is no host or host:port"))
     for field, limits, axis in (
         ("pan_limits_deg", setup.pan_limits_deg, profile.pan),
         ("tilt_limits_deg", setup.tilt_limits_deg, profile.tilt),

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from app.hub.feed import MatchFeed
 from camera.controller import CameraController, CameraState
+from camera.freed import FreedSender
 from camera.head import Pose
 from camera.installation import Camera, CameraSetup, load_installation
 from camera.mount import Mount
@@ -153,6 +154,7 @@ def _controller(
         size_m=size_m,
         role=setup.steering_role(),
         bounds=camera.bounds(),
+        tracking=FreedSender(to, setup.freed_id, setup.mount) if (to := camera.freed_address()) else None,
     )
     running.callback(controller.stop)
     return controller.start()

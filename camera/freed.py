@@ -1,0 +1,117 @@
+"""FreeD, message D1: the pose of a camera for virtual sets, and from heads that report theirs.
+
+A message has 29 bytes: D1, camera id, pan, tilt, roll (24 bits each, 1/32768 degree), x, y, z (24 bits, 1/64 mm), zoom
+and focus (24 bits), two spare bytes, and a checksum: 40h less the sum of the bytes before it, modulo 256 (Vinten, FreeD
+protocol, A.3.2). Pan grows clockwise and is 0 along +y of the pitch; tilt grows up.
+"""
+
+from __future__ import annotations
+
+import socket
+
+import msgspec
+
+from camera.head import Pose
+from camera.mount import Mount
+from camera.protocols.link import resolve
+
+LENGTH, MESSAGE_D1 = 29, 0xD1
+#: Usual UDP port.
+PORT = 40_000
+
+
+class FreedError(ValueError):
+    """Bytes that are no D1 message; the message has the fault."""
+
+
+class TrackedPose(msgspec.Struct, frozen=True):
+    """The content of a D1 message: degrees, metres, and the lens in units of its own."""
+
+    camera: int
+    pan_deg: float
+    tilt_deg: float
+    roll_deg: float
+    x_m: float
+    y_m: float
+    z_m: float
+    zoom: int = 0
+    focus: int = 0
+
+
+def checksum(data: bytes) -> int:
+    """Return the checksum of a message's first 28 bytes.
+
+    >>> checksum(bytes([0xD1]) + bytes(27))
+    111
+    """
+    return (0x40 - sum(data)) % 256
+
+
+def encode(pose: TrackedPose) -> bytes:
+    """Return the 29 bytes of a message."""
+    angles = [round(_wrapped_deg(angle) * 32_768) for angle in (pose.pan_deg, pose.tilt_deg, pose.roll_deg)]
+    places = [round(metres * 64_000) for metres in (pose.x_m, pose.y_m, pose.z_m)]
+    numbers = b"".join(_bounded(value).to_bytes(3, "big", signed=True) for value in (*angles, *places))
+    lens = b"".join((value & 0xFFFFFF).to_bytes(3, "big") for value in (pose.zoom, pose.focus))
+    data = bytes((MESSAGE_D1, pose.camera & 0xFF)) + numbers + lens + b"\0\0"
+    return data + bytes((checksum(data),))
+
+
+def decode(data: bytes) -> TrackedPose:
+    """Return the content of a message.
+
+    Raises:
+        FreedError: another length or message, or a checksum that does not fit.
+    """
+    if len(data) != LENGTH or data[0] != MESSAGE_D1:
+        raise FreedError(f"no D1 message: {data[:4].hex(' ')}, {len(data)} bytes")
+    if checksum(data[:28]) != data[28]:
+        raise FreedError(f"checksum {data[28]:02x}, computed {checksum(data[:28]):02x}")
+    values = [int.from_bytes(data[at : at + 3], "big", signed=True) for at in range(2, 20, 3)]
+    zoom, focus = (int.from_bytes(data[at : at + 3], "big") for at in (20, 23))
+    angles, places = [value / 32_768 for value in values[:3]], [value / 64_000 for value in values[3:]]
+    return TrackedPose(data[1], *angles, *places, zoom, focus)
+
+
+def tracked(camera: int, mount: Mount, pose: Pose, zoom_units: int) -> TrackedPose:
+    """Return the pose of a mounted head in pitch coordinates."""
+    pan_deg = _wrapped_deg(90.0 - mount.heading_deg + pose.pan_deg)
+    tilt_deg = pose.tilt_deg + mount.tilt_offset_deg
+    return TrackedPose(camera, pan_deg, tilt_deg, mount.roll_deg, mount.x_m, mount.y_m, mount.z_m, zoom_units)
+
+
+class FreedSender:
+    """Sends poses to one address by UDP. It never blocks; what the network refuses is lost.
+
+    Args:
+        address: host and port of the receiver.
+        camera: id in the messages, 0 to 255.
+        mount: of the camera.
+
+    Raises:
+        AddressError: the host is unknown.
+    """
+
+    def __init__(self, address: tuple[str, int], camera: int, mount: Mount) -> None:
+        self._address, self._camera, self._mount = resolve(*address), camera, mount
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+
+    def send(self, pose: Pose, zoom_units: int) -> None:
+        """Send a pose."""
+        try:
+            self._socket.sendto(encode(tracked(self._camera, self._mount, pose, zoom_units)), self._address)
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
+
+def _wrapped_deg(angle_deg: float) -> float:
+    return (angle_deg + 180.0) % 360.0 - 180.0
+
+
+def _bounded(value: int) -> int:
+    return max(-(1 << 23), min((1 << 23) - 1, value))
