@@ -115,7 +115,7 @@ def restart(at_s: float, kind: str) -> Event:
 def goal_story(*inputs: Event) -> tuple[list[tuple[str, str, str]], list[Event]]:
     """Published events of goals after candidates, restarts and decisions: as rows, and as they are."""
     raw = ("hit", "touch", "direction", "goal.candidate", *(e.kind for e in inputs), "raw.official")
-    raw += tuple(k for k in GoalConfirmation(SHEET).spec.inputs if k.startswith("restart."))
+    raw += tuple(k for k in GoalConfirmation(SHEET).spec.inputs if k.startswith(("restart.", "period.")))
     hierarchy = Hierarchy(dict.fromkeys(raw), [Officials(), Goal(SHEET), GoalConfirmation(SHEET)])
     events = [e for e in published(hierarchy, inputs) if e.kind.startswith("goal.") and e.kind != "goal.candidate"]
     return [(e.kind, e.payload.team, e.payload.player) for e in events], events
@@ -189,7 +189,7 @@ def test_the_story_of_a_goal_is_the_same_in_any_order_of_arrival(order: tuple[in
     ]
     detectors = [Officials(), Goal(SHEET), GoalConfirmation(SHEET)]
     raw = ("hit", "touch", "direction", "goal.candidate", "raw.official")
-    raw += tuple(k for k in GoalConfirmation(SHEET).spec.inputs if k.startswith("restart."))
+    raw += tuple(k for k in GoalConfirmation(SHEET).spec.inputs if k.startswith(("restart.", "period.")))
     progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS)
     engine = Engine(Hierarchy(raw, detectors), EngineSettings(allowed_lateness_us=20_000_000, progress=progress))
     updates = []
