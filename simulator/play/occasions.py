@@ -20,7 +20,7 @@ _LAP_S, _BEHIND_M, _NEAR_M, _FAR_M = 14.0, 3.0, 9.0, 24.0
 #: Seconds that a taker in a hurry needs; a review takes.
 _QUICK_S, _REVIEW_S = (1.0, 2.5), (40.0, 150.0)
 #: So long before the second half substitutes leave the pitch.
-_CLEAR_S = 60.0
+_CLEAR_S = 90.0
 #: Second shapes are taken after so much of the second half.
 _LATE_SHARE = 0.5
 
@@ -52,6 +52,8 @@ def warming_position(state: State, row: int, seat: tuple[float, float]) -> tuple
 def _around_the_corner(state: State, row: int, side: float, target: tuple[float, float]) -> tuple[float, float]:
     """Return where a substitute goes next: nobody crosses the pitch between goal line and touchline."""
     x, y = state.xy(row)
+    if abs(x) < state.half_x and abs(y) < state.half_y:
+        return x, -state.half_y - _BEHIND_M
     along = y < -state.half_y - 1.0
     behind = x * side > state.half_x + 1.0
     to_goal_line = abs(target[0]) > state.half_x
