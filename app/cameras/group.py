@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
+from app.cameras.watchdog import watched
 from app.hub.feed import MatchFeed
 from camera.controller import CameraController, CameraState
 from camera.freed import FreedSender
@@ -120,7 +121,7 @@ def cameras_on(
         with turn:  # each camera has a thread of its own, the store takes one batch after another
             append(table)
 
-    with ExitStack() as running:
+    with watched(cameras), ExitStack() as running:
         started = {one.setup.name: (one, _controller(feed, append_in_turn, one, size_m, running)) for one in cameras}
         feed.provide_cameras(lambda: tuple(_pose(camera, one, size_m) for camera, one in started.values()))
         group.started(started)
