@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from camera.profile import STEPS_MAX, Profile
+from camera.profile import AxisProfile, Profile
 from camera.protocols.messages import (
     Absolute,
     Cancel,
@@ -327,8 +327,8 @@ def _decode_drive(arguments: bytes, profile: Profile) -> Drive:
     pan, tilt = signs[arguments[2]], -signs[arguments[3]]
     # The speed of an axis that is to stand still is ignored: clients send 00 there.
     return Drive(
-        pan * (_step(arguments[0], len(profile.pan.speeds_deg_s)) if pan else 0),
-        tilt * (_step(arguments[1], len(profile.tilt.speeds_deg_s)) if tilt else 0),
+        pan * (_step(arguments[0], profile.pan, profile) if pan else 0),
+        tilt * (_step(arguments[1], profile.tilt, profile) if tilt else 0),
     )
 
 
@@ -339,8 +339,8 @@ def _decode_move(make: type[Absolute] | type[Relative], arguments: bytes, profil
     return make(
         pan_units,
         tilt_units,
-        _step(arguments[0], len(profile.pan.speeds_deg_s)),
-        _step(tilt_speed, len(profile.tilt.speeds_deg_s)),
+        _step(arguments[0], profile.pan, profile),
+        _step(tilt_speed, profile.tilt, profile),
     )
 
 
@@ -355,8 +355,9 @@ def _decode_zoom_drive(arguments: bytes) -> ZoomDrive:
     return ZoomDrive(speed + 1 if direction == 2 else -speed - 1)
 
 
-def _step(value: int, greatest: int) -> int:
+def _step(value: int, axis: AxisProfile, profile: Profile) -> int:
     # One axis may have fewer steps than the other (X400: 18h and 17h): a higher step means its fastest.
-    if not 1 <= value <= STEPS_MAX:
-        raise ViscaError(f"speed step {value:02x} is not in 01..{STEPS_MAX:02x}")
-    return min(value, greatest)
+    top = max(len(profile.pan.speeds_deg_s), len(profile.tilt.speeds_deg_s))
+    if not 1 <= value <= top:
+        raise ViscaError(f"speed step {value:02x} is not in 01..{top:02x}")
+    return min(value, len(axis.speeds_deg_s))

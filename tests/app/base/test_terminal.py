@@ -68,6 +68,7 @@ def test_a_match_whose_name_reads_as_markup_plays_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setenv("FORCE_COLOR", "1")  # the display of progress is shown, too
+    monkeypatch.setenv("COLUMNS", "300")
     sheet = {"match_id": HOSTILE, "home": HOSTILE, "away": "[/]"}
     (tmp_path / "sheet.json").write_bytes(msgspec.json.encode(sheet))
     folder = tmp_path / "["

@@ -329,7 +329,8 @@ def test_a_hub_counts_the_stages_that_have_shown_its_token():
         client.send(UpdateMessage("m", 0, 1, 0, continues_from=0, ended=True))
         assert hub.feed("m").wait_ended(10)
         assert hub.connected_stages() == 1
-        stranger = socket.create_connection((hub.address.host, hub.address.port))
+        stranger = socket.socket(socket.AF_UNIX)
+        stranger.connect(hub.address.path)
         assert hub.connected_stages() == 1
         stranger.close()
         client.close()

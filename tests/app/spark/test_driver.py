@@ -34,7 +34,7 @@ def driver_of(folder: Path, commits: Commits) -> SparkDriver:
     spark = SimpleNamespace(
         sparkContext=SimpleNamespace(environment={}), dataSource=SimpleNamespace(register=lambda source: None)
     )
-    return SparkDriver(spark, folder, 2, 1_000_000, commits, HubAddress("127.0.0.1", 0, ""))
+    return SparkDriver(spark, folder, 2, 1_000_000, commits, HubAddress("hub", ""))
 
 
 def add(driver: SparkDriver, match: str, positions_hz: float) -> int:

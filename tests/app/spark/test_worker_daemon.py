@@ -7,17 +7,18 @@ import socket
 import struct
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from app.base.private import temporary_folder
 from app.spark import worker_daemon
 
 
 @pytest.fixture
-def daemon(tmp_path: Path):
+def daemon():
     """Starts the daemon with this standard output."""
-    environment = {**os.environ, "PYTHON_UNIX_DOMAIN_ENABLED": "true", "PYTHON_WORKER_FACTORY_SOCK_DIR": str(tmp_path)}
+    folder = str(temporary_folder())  # short enough for the path of a socket
+    environment = {**os.environ, "PYTHON_UNIX_DOMAIN_ENABLED": "true", "PYTHON_WORKER_FACTORY_SOCK_DIR": folder}
     command = [sys.executable, "-m", worker_daemon.__name__, "pyspark.worker"]
 
     def start(stdout: int) -> subprocess.Popen[bytes]:
