@@ -29,7 +29,6 @@ from detectors.actions.flight import (
     opening_rad,
     shot_projection,
 )
-from detectors.ball.changes import possible
 from detectors.contacts.contested_contacts import turned_rad
 from detectors.decisions import About, at_least, at_most, is_recording, note
 from detectors.emission import make_event
@@ -335,14 +334,13 @@ def _release_of(live: EventPayload, frame: Frame, kick_us: int) -> EventPayload 
     ball = frame.ball
     if ball is None or not live.player:
         return None
-    vx_m_s, vy_m_s, vz_m_s = possible((ball.vx_m_s, ball.vy_m_s, ball.vz_m_s))
     detail: dict[str, Scalar] = {
         "kick_us": kick_us,
         "kick_x_m": live.x_m,
         "kick_y_m": live.y_m,
-        "vx_m_s": vx_m_s,
-        "vy_m_s": vy_m_s,
-        "vz_m_s": vz_m_s,
+        "vx_m_s": ball.vx_m_s,
+        "vy_m_s": ball.vy_m_s,
+        "vz_m_s": ball.vz_m_s,
     }
     return EventPayload("", live.team, live.player, ball.x_m, ball.y_m, ball.z_m, live.confidence, detail)
 

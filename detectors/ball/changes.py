@@ -16,7 +16,6 @@ from detectors.ball.trajectory_breaks import ShoulderBreaks, TrajectoryBreak
 from detectors.decisions import above, at_least, below, is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
-from detectors.signals.kernels.break_solver import Vector
 from detectors.signals.sampling import CONTACT_WINDOW_S, ball_sampling, delta_v_noise_m_s
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload
@@ -28,10 +27,6 @@ GROUND_M = 0.3
 
 #: Grass only takes speed: a ball that leaves the ground faster over it by so many standard errors was played.
 FASTER_SIGMAS = 3.0
-
-#: No ball is faster: the hardest shots that were measured in matches have about 130 km/h. Few noisy positions may imply
-#: more; what is published is then this speed in the measured direction, marked as estimated.
-FASTEST_M_S = 36.0
 
 #: State of a break finder: each has its own.
 FinderState = Any
@@ -62,8 +57,7 @@ class AccelerationPeak:
 
     ``detail``: ``delta_v_m_s`` (net change; its parts ``delta_vx_m_s``, ``delta_vy_m_s``, ``delta_vz_m_s``),
     ``noise_m_s`` (its standard error), ``speed_before_m_s``, ``speed_after_m_s``, ``vx_m_s``, ``vy_m_s``, ``vz_m_s``
-    (velocity after), ``bounce`` (the ground explains it), ``estimated`` (true where the measured speed is more than a
-    ball can have, and was cut). The anchor is the ball's state at the break.
+    (velocity after), ``bounce`` (the ground explains it). The anchor is the ball's state at the break.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: PeakParameters | None = None) -> None:
@@ -265,20 +259,7 @@ def _is_bounce(break_: TrajectoryBreak, horizontal_m_s: float) -> bool:
     return falls and break_.z_m < GROUND_M + 0.2 and horizontal_m_s < 0.5 * (rises_m_s - falls_m_s)
 
 
-def possible(velocity: Vector) -> Vector:
-    """A velocity no faster than a ball can be, in its direction.
-
-    >>> possible((30.0, 40.0, 0.0))
-    (21.6, 28.8, 0.0)
-    """
-    speed_m_s = math.hypot(*velocity)
-    share = min(1.0, FASTEST_M_S / speed_m_s) if speed_m_s else 1.0
-    return velocity if share == 1.0 else (velocity[0] * share, velocity[1] * share, velocity[2] * share)
-
-
-def _break_event(kind: str, variant: str, measured: TrajectoryBreak) -> Event:
-    break_ = msgspec.structs.replace(measured, before=possible(measured.before), after=possible(measured.after))
-    estimated = (break_.before, break_.after) != (measured.before, measured.after)
+def _break_event(kind: str, variant: str, break_: TrajectoryBreak) -> Event:
     (bx, by, bz), (ax, ay, az) = break_.before, break_.after
     before_m_s, after_m_s = break_.speeds_m_s
     horizontal_m_s = math.hypot(ax - bx, ay - by)
@@ -299,7 +280,6 @@ def _break_event(kind: str, variant: str, measured: TrajectoryBreak) -> Event:
             "vx_m_s": round(ax, 2),
             "vy_m_s": round(ay, 2),
             "vz_m_s": round(az, 2),
-            **({"estimated": True} if estimated else {}),
         },
     )
     return make_event(kind, break_.ts_us, f"{break_.source}:{break_.ts_us}", payload)

@@ -22,7 +22,7 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.ball.changes import is_fitted, possible
+from detectors.ball.changes import is_fitted
 from detectors.ball.optical_breaks import fits_optical_breaks
 from detectors.contacts.contact_attribution import (
     ContactParameters,
@@ -416,7 +416,7 @@ class KickReleased:
         """Velocity of the ball as it leaves; a camera's from the segment after the hit, not from two frames."""
         flown_us = now_us - hit.ts_us
         if not self._fitted or flown_us > self.parameters.piece_us:
-            return possible((ball.vx_m_s, ball.vy_m_s, ball.vz_m_s))
+            return ball.vx_m_s, ball.vy_m_s, ball.vz_m_s
         fallen_m_s = GRAVITY_M_S2 * flown_us * 1e-6 if ball.z_m > AIRBORNE_M else 0.0
         return number(kicked, "vx_m_s"), number(kicked, "vy_m_s"), number(kicked, "vz_m_s") - fallen_m_s
 

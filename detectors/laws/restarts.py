@@ -199,7 +199,7 @@ class Restart:
 
     def _confidence(self, payload: EventPayload) -> float:
         """Return ``doubt`` if the taker's own team had put the ball out, else the confidence of the kick."""
-        own_out = payload.detail.get("doubt") is True
+        own_out = payload.variant in ("touch", "goal line") and payload.team == payload.detail["out_by"]
         return self.parameters.doubt if own_out else payload.confidence
 
 

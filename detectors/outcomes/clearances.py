@@ -63,8 +63,6 @@ class Clearance:
 
     def step(self, state: ClearanceState, event: Event) -> Step[ClearanceState]:
         """Follow pairs of opponents, a kick under pressure, and its end."""
-        if event.kind == "out" and event.dated_us is not None:  # an amendment of the last touch ends no kick
-            return state, NOTHING
         payload = payload_of(event)
         if event.kind == "direction":
             return ClearanceState(payload.team, state.near, state.kick), NOTHING

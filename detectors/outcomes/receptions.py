@@ -94,8 +94,6 @@ class PassOutcome:
 
     def step(self, state: OutcomeState, event: Event) -> Step[OutcomeState]:
         """Follow the newest attempt; a gain or an out decides."""
-        if event.kind == "out" and event.dated_us is not None:  # an amendment of the last touch ends no pass
-            return state, NOTHING
         if event.kind == "pass.attempt":
             return OutcomeState(event), NOTHING
         attempt, payload = state.attempt, payload_of(event)
@@ -217,8 +215,6 @@ class Interception:
 
     def step(self, state: InterceptionState, event: Event) -> Step[InterceptionState]:
         """Follow an attempt, then an opponent's gain, then a crossing of a line."""
-        if event.kind == "out" and event.dated_us is not None:
-            return state, NOTHING
         if event.kind == "pass.attempt":
             return InterceptionState(event, None), NOTHING
         if event.kind == "out":

@@ -11,7 +11,7 @@ import msgspec
 from detectors.ball.lines import OUT_LINES
 from detectors.contacts.recent_contacts import CONTACT_KINDS, Contact, Contacts, last_before, opponents_of, remember
 from detectors.emission import make_event
-from detectors.play.phase import LINE_CAUSES, STOPPAGE_CAUSES
+from detectors.play.phase import STOPPAGE_CAUSES
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, payload_of, time_us
 from football.pitch import ENDS
@@ -33,9 +33,7 @@ class BallInPlay:
     ``variant`` is the cause of the stoppage: touch, goal line, goal, stop; of the first ``play.live`` it is start. Both
     are dated when they are known, some tenths of a second after they happened. ``detail`` is that of 5.10
     (:class:`~detectors.play.phase.PlayPhase`), such as ``since_us`` (when the stoppage began) and ``kick_us`` (when the
-    restart was kicked), and ``out_by``, the team that put the ball out. If a restart after a crossed line shows that
-    it was not the team of the last touch that was seen, ``out_by`` of ``play.live`` is the other team, and ``doubt`` is
-    true.
+    restart was kicked), and ``out_by``, the team that put the ball out.
     """
 
     def __init__(self, sheet: MatchSheet) -> None:
@@ -64,89 +62,44 @@ class BallInPlay:
             by: Team = last.team if last and payload.variant != "stop" else ""
             dead = _renamed("play.dead", event, payload, payload.team, payload.player, {"out_by": by})
             return PlayState(state.contacts, "", by), (dead,)
-        by, more = state.out_by, dict[str, Scalar]()
-        if by and by == _shown_not_to_have(payload):
-            # The restart shows whose ball it was: the last touch was another one than was seen.
-            by, more = opponents_of(by), {"doubt": True}
-        live = _renamed("play.live", event, payload, payload.team, payload.player, {"out_by": by, **more})
+        live = _renamed("play.live", event, payload, payload.team, payload.player, {"out_by": state.out_by})
         return PlayState(state.contacts), (live,)
-
-
-class OutState(msgspec.Struct, frozen=True, gc=False):
-    """State: the newest contacts; until play goes on the ball's newest exit, and the contacts then."""
-
-    contacts: Contacts = ()
-    out: Event | None = None
-    before: Contacts = ()
 
 
 class BallOut:
     """6.5: ``out``: the ball has left the pitch; ``variant`` is the line.
 
     ``team`` and ``player`` are those of the last touch; the position is that of the crossing. Dated when the crossing
-    has settled. If that team also takes the restart, it did not touch the ball last: the event is amended then. Its
-    team is the other one, its player that team's last contact before the crossing within ``touch_us``, if any.
-    ``detail``: ``since_us`` (event time of the crossing), ``line`` (variant of ``ball.crossed``), of an amended event
-    also ``evidence`` (who took the restart).
+    has settled. ``detail``: ``since_us`` (event time of the crossing), ``line`` (variant of ``ball.crossed``).
     """
-
-    #: An earlier contact is not the last touch. Ours: a ball that runs out slowly takes as long.
-    touch_us = 3_000_000
-    #: Confidence of an amended event. Ours: either the last touch or the taker was wrong.
-    amended_confidence = 0.7
 
     def __init__(self, sheet: MatchSheet) -> None:
         self.spec = Spec(
             name="ball_out",
             number="6.5",
             level=6,
-            inputs=("phase.dead", "phase.live", *CONTACT_KINDS),
+            inputs=("phase.dead", *CONTACT_KINDS),
             outputs=("out",),
             source="IFAB Laws 15-17",
-            amends=("out",),
             team_variants={"out": tuple(dict.fromkeys(OUT_LINES.values()))},
         )
 
-    def initial(self) -> OutState:
+    def initial(self) -> Contacts:
         """No contact."""
-        return OutState()
+        return ()
 
-    def step(self, state: OutState, event: Event) -> Step[OutState]:
-        """Look up the last touch before the crossing; correct it by the restart."""
+    def step(self, state: Contacts, event: Event) -> Step[Contacts]:
+        """Look up the last touch before the crossing."""
         if event.kind in CONTACT_KINDS:
-            return OutState(remember(state.contacts, event), state.out, state.before), NOTHING
+            return remember(state, event), NOTHING
         payload = payload_of(event)
-        if event.kind == "phase.live":
-            return OutState(state.contacts), self._amended(state, event, payload)
         line = OUT_LINES.get(str(payload.detail["line"]))
         if line is None:
-            return OutState(state.contacts), NOTHING
-        last = _last_touch(state.contacts, payload)
+            return state, NOTHING
+        last = _last_touch(state, payload)
         crossing = msgspec.structs.replace(payload, variant=line)
         team, player = (last.team, last.player) if last else ("", "")
-        out = _renamed("out", event, crossing, team, player, {}, (last.id,) if last else ())
-        return OutState(state.contacts, out, state.contacts), (out,)
-
-    def _amended(self, state: OutState, event: Event, live: EventPayload) -> tuple[Event, ...]:
-        """The exit with the team that the restart shows to have touched the ball last."""
-        out, taker = state.out, _shown_not_to_have(live)
-        if out is None or not taker:
-            return NOTHING
-        seen, team = payload_of(out), opponents_of(taker)
-        if seen.team == team:
-            return NOTHING
-        since_us = time_us(seen, "since_us")
-        own = tuple(c for c in state.before if c.team == team and c.ts_us >= since_us - self.touch_us)
-        last = last_before(own, since_us)
-        payload = msgspec.structs.replace(
-            seen,
-            team=team,
-            player=last.player if last else "",
-            confidence=min(seen.confidence, self.amended_confidence),
-            detail={**seen.detail, "evidence": f"restart by {live.player}"},
-        )
-        causes = (*out.causes, event.id)
-        return (make_event("out", event.ts_us, out.source, payload, causes=causes, dated_us=out.ts_us),)
+        return state, (_renamed("out", event, crossing, team, player, {}, (last.id,) if last else ()),)
 
 
 class GoalCandidate:
@@ -190,11 +143,6 @@ class GoalCandidate:
         team = team or (last.team if last else "")
         goal = _renamed("goal.candidate", event, entry, team, last.player if last else "", more)
         return state, (goal,)
-
-
-def _shown_not_to_have(live: EventPayload) -> Team:
-    """The team that takes a restart after a crossed line, so has not put the ball out; empty if none is known."""
-    return live.team if live.variant in LINE_CAUSES and not live.detail["fallback"] else ""
 
 
 def _last_touch(contacts: Contacts, payload: EventPayload) -> Contact | None:

@@ -8,9 +8,7 @@ One unit per transmitter. A packet's positions pass three sub-functions in turn:
 2. Gate (1.3). A position is rejected if it is outside the volume, or farther from the last accepted position than the
    object can move in that time. A jump may also be true: an identity was corrected, or a ball was set down elsewhere
    unobserved. So once ``relock`` rejected positions in a row agree among themselves, the gate accepts them and the
-   filter starts afresh there. Of each run of rejections the first is reported. Where noise adds to a hard strike, its
-   first position is beyond the gate. If the next one goes on in the same direction, two positions show the strike: the
-   gate accepts both, and the filter goes on.
+   filter starts afresh there. Of each run of rejections the first is reported.
 3. Filter (1.4). Blocks of samples are averaged (:class:`detectors.signals.sampling.Sampling`). A straight line through
    the last few averages gives the velocity and, where samples are averaged, the position. The filter is causal: a state
    depends on nothing later than its own time.
@@ -53,8 +51,6 @@ class ConditioningParameters(msgspec.Struct, frozen=True):
         margin_m: how far beyond the lines a position is accepted.
         height_max_m: the greatest height.
         relock: rejected positions in a row that must agree before a jump is accepted.
-        strike_factor: the first position of a strike may imply a speed of the ball that is so many times the bound.
-        strike_share: the next position goes on by at least this share of the first one's distance.
         reset_us: silence after which the filter starts afresh.
     """
 
@@ -67,8 +63,6 @@ class ConditioningParameters(msgspec.Struct, frozen=True):
     relock: Annotated[
         int, reason("ours; 3 are 0.12 s of optical tracking, and single-frame jumps of real files last one frame")
     ] = 3
-    strike_factor: Annotated[float, reason("ours: noise of 0.3 m at 25 Hz adds 10 m/s; a late frame doubles it")] = 2.0
-    strike_share: Annotated[float, reason("ours: a jump of the track stays where it went")] = 0.5
     reset_us: Annotated[int, reason("hierarchy 1.7: hold at most 200 ms")] = 200_000
 
 
@@ -215,12 +209,9 @@ class Conditioning:
                     if is_recording():
                         self._note_refusal(why, now.last, point, kind, out[-1].source, packet.transmitter)
                 refused = self._refused(refused, point, kind, why)
-                if kind.name == "ball" and self._is_strike(now.last, refused, kind):
-                    now = self._accept(now, refused[0], kind, index, [])
-                elif len(refused) < self.parameters.relock:
+                if len(refused) < self.parameters.relock:
                     continue
-                else:
-                    now = Filter(state_us=now.state_us)  # a jump that so many positions agree on is believed
+                now = Filter(state_us=now.state_us)  # a jump that so many positions agree on is believed
             now, refused = self._accept(now, point, kind, index, fitted), ()
         out.extend(_events(kind, packet, team, fitted))
         memory = state.memory if now is before else kind.packets.pack(now)
@@ -266,19 +257,6 @@ class Conditioning:
         if why == "outside":
             return (_nowhere(point[0]),)
         return (*refused, point) if refused and self._reachable(refused[-1], point, kind) else (point,)
-
-    def _is_strike(self, last: Point | None, refused: tuple[Point, ...], kind: TransmitterClass) -> bool:
-        """True if two rejected positions go on from the last accepted one as a hard strike does."""
-        if last is None or len(refused) != 2:
-            return False
-        first, second = refused
-        x_m, y_m = first[1] - last[1], first[2] - last[2]
-        step_m = math.hypot(x_m, y_m)
-        most_m = kind.speed_max_m_s * (first[0] - last[0]) * 1e-6 * self.parameters.strike_factor + kind.slack_m
-        if not 0.0 < step_m <= most_m or first[0] - last[0] > self.parameters.reset_us:
-            return False
-        onward_m = (x_m * (second[1] - first[1]) + y_m * (second[2] - first[2])) / step_m
-        return onward_m >= self.parameters.strike_share * step_m
 
     def _note_refusal(
         self, why: str, last: Point | None, point: Point, kind: TransmitterClass, anchor: str, transmitter: str

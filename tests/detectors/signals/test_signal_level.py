@@ -249,22 +249,3 @@ def test_a_silent_transmitter_is_lost_and_recovered_and_low_quality_is_told_once
         (600_000, "tx.recovered", "ball"),
         (900_000, "tx.lost", "player"),
     ]
-
-
-def strike(first_m: float, step_m: float) -> list[Row]:
-    """A ball at rest for ten frames, which is then ``first_m`` away and goes on by ``step_m`` a frame."""
-    rest: list[Row] = [(i * 0.04, 0.0, 0.0) for i in range(10)]
-    return rest + [((10 + i) * 0.04, first_m + step_m * i, 0.0) for i in range(5)]
-
-
-def test_two_positions_of_a_hard_strike_beat_the_gate() -> None:
-    states = [e.payload for e in condition(strike(2.6, 1.4), "ball") if isinstance(e.payload, BallState)]
-    assert [round(s.x_m, 1) for s in states[10:]] == [4.0, 5.4, 6.8, 8.2]
-    assert states[10].run == 12, "the filter goes on: a contact may be found across the strike"
-    assert states[-1].vx_m_s == pytest.approx(35.0)
-
-
-@pytest.mark.parametrize(("first_m", "step_m"), [(6.0, 1.4), (8.0, 0.1)])
-def test_a_ball_that_jumps_is_no_strike(first_m: float, step_m: float) -> None:
-    states = [e.payload for e in condition(strike(first_m, step_m), "ball") if isinstance(e.payload, BallState)]
-    assert 1 in [s.run for s in states[10:]], "the filter starts afresh"
