@@ -87,7 +87,6 @@ def examine(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) 
         yield _port("port of the page", settings.host, settings.port, "--port")
     if settings.metrics_port != 0:
         yield _metrics_port(settings)
-    yield _port("port of the hub", "127.0.0.1", 0, "")
     yield from _brokers(settings, environ)
 
 
