@@ -28,6 +28,9 @@ _FOLDER_CHARACTERS_MAX = 40
 
 _TEMPORARY = "touchline-"
 
+#: File in a folder that ``temporary_folder`` has made and locked; others with such a name are somebody's own.
+_MARK = ".process"
+
 #: Name of the one link that a store may have: to the folder of a capture that is played. It is read only.
 _LINKED = "capture"
 
@@ -137,7 +140,8 @@ def _special_files(folder: Path) -> Iterator[Path]:
 def temporary_folder() -> Path:
     """Folder of this process for temporary files and sockets, mode 0700; deleted when the process ends.
 
-    Deletes those of processes that were killed: each process locks its own.
+    Deletes those of processes that were killed. Each process locks its own folder, and marks it when it has the lock:
+    an unmarked folder is another program's or the user's, however it is called.
 
     Raises:
         NotPrivateError: another user could replace it.
@@ -145,7 +149,8 @@ def temporary_folder() -> Path:
     base = Path(tempfile.gettempdir())
     if len(str(base)) > _FOLDER_CHARACTERS_MAX:
         base = Path("/tmp")
-    for other in base.glob(f"{_TEMPORARY}*"):
+    for mark in base.glob(f"{_TEMPORARY}*/{_MARK}"):
+        other = mark.parent
         with suppress(OSError):
             if other.lstat().st_uid == os.geteuid() and (lock := _lock(other)) is not None:
                 shutil.rmtree(other, ignore_errors=True)
@@ -155,6 +160,7 @@ def temporary_folder() -> Path:
         folder.rmdir()
         raise NotPrivateError(f"folder for temporary files: {fault}; set TMPDIR to another")
     _lock(folder)
+    (folder / _MARK).touch(mode=0o600)
     owner = os.getpid()
     atexit.register(lambda: os.getpid() == owner and shutil.rmtree(folder, ignore_errors=True))
     return folder

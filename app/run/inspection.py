@@ -14,7 +14,7 @@ import msgspec
 from rich.console import Console
 
 from app.base.pace import NEVER_US
-from app.base.private import private_files
+from app.base.private import private_files, temporary_folder
 from app.pipeline.folder import request_of
 from app.settings.model import LiveSettings
 from app.sources.interface import Entry, MatchInput, OpenBatch, TimedBlock
@@ -65,7 +65,7 @@ def inspect_source(settings: LiveSettings, console: Console) -> Inspection:
     """
     with ExitStack() as background:
         background.enter_context(private_files())
-        folder = Path(background.enter_context(tempfile.TemporaryDirectory(prefix="touchline-inspect-")))
+        folder = Path(background.enter_context(tempfile.TemporaryDirectory(prefix="inspect-", dir=temporary_folder())))
         source, draft = source_of(settings.source, settings.rate), folder / "input"
         request = msgspec.structs.replace(request_of(settings), pace=0.0)
         source.prepare(request, draft, console, background)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -178,3 +179,13 @@ def test_the_temporary_folder_is_private_and_goes_with_its_process():
     assert not run().exists()
     assert not left.exists(), "the next process deletes what a killed one has left"
     assert mine.exists(), "it deletes no folder of a living process"
+
+
+def test_a_folder_of_the_user_whose_name_begins_alike_is_no_left_over():
+    own = Path(tempfile.mkdtemp(prefix="touchline-0.2.0-", dir="/tmp"))  # where somebody unpacks the program
+    (own / "app").mkdir()
+    code = "from app.base.private import temporary_folder as t; t()"
+    environment = {**os.environ, "TMPDIR": "/tmp", "PYTHONPATH": str(Path(private.__file__).parents[2])}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert (own / "app").is_dir()
+    shutil.rmtree(own)
