@@ -18,12 +18,15 @@ import tempfile
 import threading
 import time
 import urllib.request
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
 GOAL_MB, GROWTH_GOAL = 1200.0, 1.0
 SETTLED_MIN = 10
 START_S = 180.0
+#: Lines of the run that are shown if it ends too soon.
+LINES = 40
 ROLES = ("driver", "Java", "workers", "simulator")
 #: Roles that last to the end of the run: the simulator is ahead of the match, and ends.
 LASTING = ROLES[:3]
@@ -70,14 +73,15 @@ def follow(url: str, counts: list[int], index: int) -> None:
             counts[index] += line.startswith(b"data: ")
 
 
-def page_of(run: subprocess.Popen[str]) -> str:
-    """The address that the run prints; what it prints afterwards is read and dropped."""
+def page_of(run: subprocess.Popen[str], last_lines: deque[str]) -> str:
+    """The address that the run prints; ``last_lines`` gets what it prints afterwards."""
     assert run.stdout is not None
     for line in run.stdout:
+        last_lines.append(line)
         if line.startswith(_LIVE_PAGE):
-            threading.Thread(target=run.stdout.read, daemon=True).start()
+            threading.Thread(target=last_lines.extend, args=(run.stdout,), daemon=True).start()
             return line.removeprefix(_LIVE_PAGE).split()[0]
-    raise SystemExit("the run ended before it served a page")
+    raise SystemExit("".join(("the run ended before it served a page:\n", *last_lines)))
 
 
 def soak(minutes: int, followers: int, engine: str, store: Path) -> dict[str, object]:
@@ -89,8 +93,9 @@ def soak(minutes: int, followers: int, engine: str, store: Path) -> dict[str, ob
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     counts = [0] * followers
     samples: list[dict[str, float]] = []
+    last_lines: deque[str] = deque(maxlen=LINES)
     try:
-        url = page_of(run)
+        url = page_of(run, last_lines)
         wait_until_ready(url)
         for index in range(followers):
             threading.Thread(target=follow, args=(url, counts, index), daemon=True).start()
@@ -100,7 +105,8 @@ def soak(minutes: int, followers: int, engine: str, store: Path) -> dict[str, ob
         for minute in range(minutes + 1):
             time.sleep(max(0.0, begin_s + 60 * minute - time.monotonic()))
             if run.poll() is not None:
-                raise SystemExit(f"the run ended after {minute} minutes")
+                ended = f"the run ended with code {run.returncode} after {minute} minutes; it printed last:\n"
+                raise SystemExit("".join((ended, *last_lines)))
             samples.append({"minute": minute, **memory_mb(run.pid)})
             figures = " ".join(f"{samples[-1][column]:12.0f}" for column in columns)
             print(f"{minute:6} {figures}", flush=True)
