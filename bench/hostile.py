@@ -19,11 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bench.soak import page_of, wait_until_ready
+from bench.soak import LINES, page_of, wait_until_ready
 
 GOAL_RATIO = 2.0
 #: Seconds of the match that do not count: its start, and those in which an attack begins or is cleared away.
@@ -112,7 +113,7 @@ def playing(engine: str, seconds: float, folder: Path) -> Iterator[tuple[subproc
     ]  # fmt: skip
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
-        url = page_of(run)
+        url = page_of(run, deque(maxlen=LINES))
         wait_until_ready(url)
         page = int(url.rstrip("/").rpartition(":")[2])
         yield run, page
