@@ -85,7 +85,8 @@ _XML_BYTES_AT_ONCE = 1 << 12
 
 #: What decoders raise over bytes.
 _DAMAGED = (
-    OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError, MemoryError, pa.ArrowException
+    OSError, ValueError, SyntaxError, RecursionError, LookupError, TypeError, AttributeError, MemoryError,
+    pa.ArrowException,
 )  # fmt: skip
 _ARROW, _ARROW_END, _DICTIONARY_BATCH = b"ARROW1\0\0", b"ARROW1", 2
 
@@ -426,17 +427,7 @@ def _refusing(form: str) -> Iterator[None]:
         yield
     except UntrustedError:
         raise
-    except (
-        OSError,
-        ValueError,
-        SyntaxError,
-        RecursionError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        MemoryError,
-        pa.ArrowException,
-    ) as error:
+    except _DAMAGED as error:
         raise UntrustedError(_reason(error, form)) from error
 
 

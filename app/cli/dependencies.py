@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Annotated, Any
 
 import typer
+from packaging.requirements import Requirement
 
 from app.base.errors import one_line
 from app.base.program import PROGRAM, is_checkout
@@ -26,11 +27,14 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 #: What each lock file is made from, beside the earlier ones, whose versions it repeats.
 LOCKS = {"runtime": ("pyproject.toml",), "setup": ("--group", "setup"), "test": ("--group", "test")}
 
-#: Tests that show within a minute or two what a library has changed, one of each part that uses a library.
+#: Tests that show in some minutes what a library has changed: some of each part that imports libraries.
 QUICK_TESTS = (
-    "tests/test_house.py", "tests/football", "tests/replay", "tests/app/settings", "tests/app/cli/test_main.py",
-    "tests/app/pipeline", "tests/app/hub", "tests/dashboard", "tests/detectors/test_transcripts.py",
-    "tests/app/spark/test_seat.py",
+    "tests/test_house.py", "tests/football", "tests/replay", "tests/dashboard", "tests/detectors/test_transcripts.py",
+    "tests/simulator/test_simulate.py", "tests/simulator/radio", "tests/simulator/tracking",
+    "tests/camera/test_protocols.py", "tests/camera/test_foreign_client.py",
+    "tests/app/api", "tests/app/cli/test_main.py", "tests/app/cli/test_help.py", "tests/app/history", "tests/app/hub",
+    "tests/app/kafka/test_source.py", "tests/app/library/test_library.py", "tests/app/operations",
+    "tests/app/pipeline", "tests/app/settings", "tests/app/spark/test_seat.py",
 )  # fmt: skip
 
 _FOLDER = PROGRAM / "requirements"
@@ -71,15 +75,16 @@ def lock(
 @app.command("try")
 def try_newest(
     tests: Annotated[
-        list[str] | None, typer.Argument(help="Tests to run; default: a selection that takes some minutes.")
+        list[str] | None,
+        typer.Argument(help="Tests to run; default: some of each part that imports libraries, in some minutes."),
     ] = None,
     keep: Annotated[Path | None, typer.Option(help="Folder for the environment, which then stays.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Runs tests with the newest allowed versions in an environment of its own; exit code 1 if something breaks.
 
-    Says which versions differ from the locked ones, and which tests fail that pass with the locked ones. Changes
-    neither the lock files nor the environment of Touchline.
+    Says which versions differ from the locked ones, which tests it ran, and which of them fail that pass with the
+    locked ones. Changes neither the lock files nor the environment of Touchline.
 
     Examples:
         touchline dependencies try
@@ -92,12 +97,14 @@ def try_newest(
         changes = differences(locked_versions(_FOLDER), locked_versions(folder / "requirements"))
         python = _environment(folder)
         chosen = tests or list(QUICK_TESTS)
+        print(f"running the tests of {', '.join(chosen)}", file=sys.stderr)
         failed = failing_tests(python, chosen)
         broken = sorted(set(failed) - set(failing_tests(Path(sys.executable), failed))) if failed else []
     if as_json:
-        print_json({"changes": changes, "broken": broken})
+        print_json({"changes": changes, "tests": chosen, "broken": broken})
     else:
         print("\n".join(["newer than the lock files:", *changes] if changes else ["the lock files have the newest"]))
+        print(f"ran {' '.join(chosen)}")
         print("\n".join(["broken by that:", *broken] if broken else ["nothing is broken by that"]))
     if broken:
         raise typer.Exit(1)
@@ -122,15 +129,17 @@ def make_locks(folder: Path, *, upgrade: bool) -> None:
 
 def locked_versions(folder: Path) -> dict[str, str]:
     """By package, the locked version; several where it depends on the platform or on Python."""
-    found: dict[str, str] = {}
+    found: dict[str, set[str]] = {}
     for name in LOCKS:
-        for line in (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines():
-            package, separator, rest = line.partition("==")
-            if separator and not line.startswith((" ", "#")):
-                number = rest.split()[0]
-                before = found.get(package, number).split(" or ")
-                found[package] = " or ".join(sorted({*before, number}))
-    return found
+        for requirement in locked_requirements(folder / f"{name}.txt"):
+            found.setdefault(requirement.name, set()).update(exact.version for exact in requirement.specifier)
+    return {package: " or ".join(sorted(numbers)) for package, numbers in found.items()}
+
+
+def locked_requirements(file: Path) -> list[Requirement]:
+    """The exact versions of a lock file, each with its marker."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return [Requirement(line.rstrip("\\ ")) for line in lines if "==" in line and not line.startswith((" ", "#"))]
 
 
 def differences(before: dict[str, str], after: dict[str, str]) -> list[str]:

@@ -9,7 +9,7 @@ import socket
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -23,8 +23,9 @@ from rich.text import Text
 from app.api.servers import METRICS_PORT
 from app.base.errors import one_line
 from app.base.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
-from app.base.program import program_version
+from app.base.program import PROGRAM, is_checkout, program_version
 from app.base.terminal import make_console
+from app.cli.dependencies import locked_requirements
 from app.cli.doctor_security import examine_security
 from app.cli.finding import Finding
 from app.cli.live import options_of_live
@@ -172,12 +173,26 @@ def _python() -> Finding:
 
 
 def _packages() -> Finding:
+    """Checks what is installed against what the project needs, and in a checkout against the versions of the lock."""
+    again = "remove .venv and run ./touchline again"
     try:
-        wanted = [Requirement(line) for line in requires("touchline") or []]
+        wrong = _differences(Requirement(line) for line in requires("touchline") or [])
     except PackageNotFoundError:
         return Finding("packages", "note", "touchline is on the path but not installed", "run it by ./touchline")
     except InvalidRequirement as error:
-        return Finding("packages", "bad", str(error), "remove .venv and run ./touchline again")
+        return Finding("packages", "bad", str(error), again)
+    if wrong:
+        return Finding("packages", "bad", "; ".join(wrong), again)
+    lock = PROGRAM / "requirements" / "runtime.txt"
+    if is_checkout() and (unlocked := _differences(locked_requirements(lock))):
+        return Finding("packages", "note", f"other than requirements/runtime.txt: {'; '.join(unlocked)}", again)
+    as_locked = " as locked" if is_checkout() else ""
+    versions = ", ".join(f"{name} {version(name)}" for name in _REPORTED_PACKAGES)
+    return Finding("packages", "ok", f"touchline {program_version()}{as_locked}, {versions}")
+
+
+def _differences(wanted: Iterable[Requirement]) -> list[str]:
+    """Names the packages that are missing or have another version than this machine should have."""
     wrong = []
     for requirement in wanted:
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
@@ -189,10 +204,7 @@ def _packages() -> Finding:
             continue
         if not requirement.specifier.contains(there, prereleases=True):
             wrong.append(f"{requirement.name} is {there}, not {requirement.specifier}")
-    if wrong:
-        return Finding("packages", "bad", "; ".join(wrong), "remove .venv and run ./touchline again")
-    text = ", ".join([f"touchline {program_version()}", *(f"{name} {version(name)}" for name in _REPORTED_PACKAGES)])
-    return Finding("packages", "ok", text)
+    return wrong
 
 
 def _java(environ: Mapping[str, str]) -> Finding:

@@ -63,6 +63,21 @@ def test_the_tests_that_try_newer_versions_exist():
     assert not [name for name in dependencies.QUICK_TESTS if not (PROGRAM / name).exists()]
 
 
+def test_the_tests_that_try_newer_versions_reach_every_imported_library():
+    """A library that folders of the product import has a chosen test in the folder that mirrors one of them."""
+    folders = ("app", "camera", "dashboard", "detectors", "football", "middleware", "replay", "simulator")
+    importing: dict[str, set[str]] = {}
+    for file in (file for folder in folders for file in (PROGRAM / folder).rglob("*.py")):
+        for module in re.findall(r"^\s*(?:import|from) (\w+)", file.read_text(encoding="utf-8"), flags=re.M):
+            importing.setdefault(module, set()).add(f"tests/{file.parent.relative_to(PROGRAM)}/")
+    chosen = [f"{test}/" for test in dependencies.QUICK_TESTS]
+    for package in (canonicalize_name(Requirement(text).name) for text in PARTS["runtime"]):
+        module = {"kafka-python": "kafka", "pyyaml": "yaml"}.get(package, package.replace("-", "_"))
+        mirrors = importing.get(module, set())
+        reached = [m for m in mirrors for test in chosen if test.startswith(m) or m.startswith(test)]
+        assert reached or not mirrors, f"no chosen test is in {sorted(mirrors)}, which import {package}"
+
+
 def test_differing_versions_are_listed(tmp_path: Path):
     for name in PARTS:
         (tmp_path / f"{name}.txt").write_text("a==2 \\\n    --hash=sha256:0\nb==1 ; python_version < '3.12'\nb==3\n")

@@ -9,6 +9,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
 from app.base.java import JavaNotFoundError
@@ -73,6 +74,16 @@ def test_an_old_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "numpy" in found.found
     assert "no-such-thing is missing" in found.found
     assert "pytest" not in found.found
+
+
+def test_a_package_other_than_the_lock_says_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    locked = [Requirement("numpy==1.0"), Requirement("no-such-thing==2"), Requirement("gone==1; python_version < '3'")]
+    monkeypatch.setattr("app.cli.doctor.locked_requirements", lambda file: locked)
+    found = findings(tmp_path)["packages"]
+    assert found.verdict == "note"
+    assert "requirements/runtime.txt" in found.found
+    assert "not ==1.0; no-such-thing is missing" in found.found
+    assert "gone" not in found.found
 
 
 def test_settings_that_cannot_be_are_bad_and_the_rest_is_looked_at_all_the_same(tmp_path: Path):
