@@ -9,6 +9,9 @@ screenshots. The cookie is a random number that this server alone knows. A sessi
 A request that changes something needs the token of an operator in its header. A cookie does not suffice, so no foreign
 web page can make a browser send one.
 
+A browser lets any page open a WebSocket to any address. So a WebSocket whose ``Origin`` is another one is refused. It
+reads only.
+
 Where no token is needed the ``Host`` header must name the loopback interface, so that a foreign web page that points
 its own name at this machine (DNS rebinding) reads nothing.
 """
@@ -115,13 +118,15 @@ class AccessGuard:
         self._refused, self._refused_s = 0, -_REFUSALS_S
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         began = False
 
         async def send_with_headers(message: Message) -> None:
             nonlocal began
+            if message["type"] in ("websocket.accept", "websocket.close", "websocket.http.response.start"):
+                began = True
             if message["type"] == "http.response.start":
                 began = True
                 headers = MutableHeaders(scope=message)
@@ -146,7 +151,10 @@ class AccessGuard:
         host = request.headers.get("host", "")
         if not _HOST.fullmatch(host):
             return _BAD_HOST
-        path, reads = request.scope["path"], request.scope["method"] in _READS
+        is_socket = request.scope["type"] == "websocket"
+        if is_socket and not _is_own_origin(request.headers.get("origin"), host):
+            return _FOREIGN_ORIGIN
+        path, reads = request.scope["path"], is_socket or request.scope["method"] in _READS
         offered = request.query_params.get("token") if path == "/" and reads else None
         if offered is not None and (grant := self._grant(digest_of(offered))) is not None:
             return self._opened(request, grant, digest_of(offered))
@@ -223,6 +231,11 @@ def _cookie_name(request: HTTPConnection) -> str:
     return f"touchline_{port}"
 
 
+def _is_own_origin(origin: str | None, host: str) -> bool:
+    """True if a WebSocket is opened by a page of this server, or by a program, which sends no origin."""
+    return origin is None or urlsplit(origin).netloc.lower() == host.lower()
+
+
 def _names_loopback(host: str) -> bool:
     try:
         return is_loopback(urlsplit(f"//{host}").hostname or "")
@@ -235,6 +248,7 @@ _FAILED = PlainTextResponse("The request failed.\n", 500)
 _FOREIGN_NAME = PlainTextResponse(
     "This server answers to localhost only. To reach it by another name, start it with TOUCHLINE_TOKEN set.\n", 403
 )
+_FOREIGN_ORIGIN = PlainTextResponse("A page of another origin may not open a WebSocket here.\n", 403)
 _NO_TOKEN = PlainTextResponse(
     "A token is needed: open /?token=TOKEN once, or send Authorization: Bearer TOKEN.\n",
     401,

@@ -17,6 +17,7 @@ from typing import Any, Final
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.wsproto_impl import WSProtocol
 
 #: Open connections of one server. A browser opens up to six for a page, of which one stays.
 CONNECTIONS_MAX: Final = 100
@@ -28,6 +29,8 @@ REQUEST_S: Final = 10.0
 WRITE_S: Final = 20.0
 #: Time after which a client that reads nothing may be disconnected in favour of a new one.
 STALL_S: Final = 2.0
+#: Size of a message that a client may send over a WebSocket.
+SOCKET_BYTES_MAX: Final = 4_096
 #: Connections that the event loop accepts before it closes those beyond the limit, and that wait in the kernel.
 ACCEPTED_AT_ONCE: Final = 16
 _WAITING: Final = 256
@@ -40,7 +43,7 @@ _FULL: Final = (
 
 
 #: Connections of all servers of this process. Each server has a thread; single operations on a set are atomic.
-_open: set[BoundedProtocol] = set()
+_open: set[_BoundedReader] = set()
 
 
 class BoundedServer(uvicorn.Server):
@@ -55,16 +58,72 @@ class BoundedServer(uvicorn.Server):
             listener.listen(_WAITING)
 
 
-class BoundedProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1 connection with limits of number and time."""
+class _BoundedReader:
+    """The part of a connection that disconnects a client which reads nothing of what is sent to it."""
+
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
+    connections: set[Any]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._opened_s = self.loop.time()
         self._stalled_s = math.inf
         self._evicted = False
-        self._request_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
+
+    def is_idle(self) -> bool:
+        """True if no request is running."""
+        return False
+
+    def is_stalled(self) -> bool:
+        """True if the client has not read its response for some time."""
+        return self.loop.time() - self._stalled_s > STALL_S
+
+    def pause_writing(self) -> None:
+        """Limit the time in which the client reads nothing, once it reads more slowly than the application writes."""
+        super().pause_writing()
+        self._stalled_s = self.loop.time()
+        self._await_reader()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stalled_s = math.inf
+        self._write_timer = _cancel(self._write_timer)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        _open.discard(self)
+        self._write_timer = _cancel(self._write_timer)
+        super().connection_lost(exc)
+
+    def _await_reader(self) -> None:
+        unsent = self.transport.get_write_buffer_size()
+        self._write_timer = self.loop.call_later(WRITE_S, self._check_reader, unsent)
+
+    def _check_reader(self, unsent_before: int) -> None:
+        if self.transport.get_write_buffer_size() >= unsent_before:
+            self.transport.abort()
+        else:
+            self._await_reader()
+
+
+class BoundedSocket(_BoundedReader, WSProtocol):
+    """uvicorn's WebSocket, which counts as the connection that it was before.
+
+    A message of the client has at most ``SOCKET_BYTES_MAX``; the streams read none, so at most one waits in memory.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        _open.add(self)
+
+
+class BoundedProtocol(_BoundedReader, H11Protocol):
+    """uvicorn's HTTP/1.1 connection with limits of number and time."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._request_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection. Beyond a limit, close the oldest one that does nothing, or refuse this one."""
@@ -91,29 +150,20 @@ class BoundedProtocol(H11Protocol):
         """True if no request is running."""
         return self.cycle is None or self.cycle.response_complete
 
-    def is_stalled(self) -> bool:
-        """True if the client has not read its response for some time."""
-        return self.loop.time() - self._stalled_s > STALL_S
-
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._limit_request_time()
-
-    def pause_writing(self) -> None:
-        """Limit the time in which the client reads nothing, once it reads more slowly than the application writes."""
-        super().pause_writing()
-        self._stalled_s = self.loop.time()
-        self._await_reader()
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        self._stalled_s = math.inf
-        self._write_timer = _cancel(self._write_timer)
+        if self in _open:  # else it is a WebSocket now
+            self._limit_request_time()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        _open.discard(self)
-        self._request_timer, self._write_timer = _cancel(self._request_timer), _cancel(self._write_timer)
+        self._request_timer = _cancel(self._request_timer)
         super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Hand the connection over to a WebSocket."""
+        self._request_timer = _cancel(self._request_timer)
+        _open.discard(self)
+        super().handle_websocket_upgrade(event)
 
     def shutdown(self) -> None:
         """Let a running response end, but do not wait for a client that does not send or does not read."""
@@ -126,16 +176,6 @@ class BoundedProtocol(H11Protocol):
             self._request_timer = _cancel(self._request_timer)
         elif self._request_timer is None:
             self._request_timer = self.loop.call_later(REQUEST_S, self.transport.abort)
-
-    def _await_reader(self) -> None:
-        unsent = self.transport.get_write_buffer_size()
-        self._write_timer = self.loop.call_later(WRITE_S, self._check_reader, unsent)
-
-    def _check_reader(self, unsent_before: int) -> None:
-        if self.transport.get_write_buffer_size() >= unsent_before:
-            self.transport.abort()
-        else:
-            self._await_reader()
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> None:

@@ -70,7 +70,7 @@ class _ReadOnly:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        reads = scope["method"] in ("GET", "HEAD")
+        reads = scope.get("method") in ("GET", "HEAD")  # a WebSocket has no method
         await (self._app if reads else _READ_ONLY)(scope, receive, send)
 
 

@@ -14,12 +14,14 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from dashboard.access import AccessGuard, is_loopback
-from dashboard.connections import ACCEPTED_AT_ONCE, BoundedProtocol, BoundedServer
+from dashboard.connections import ACCEPTED_AT_ONCE, SOCKET_BYTES_MAX, BoundedProtocol, BoundedServer, BoundedSocket
 from dashboard.roles import Verifier
 from football.errors import UserError
 
 #: Time after which a response that has not ended is cancelled. Streams end within one of their ticks after a stop.
 _STOP_S: Final = 5
+#: Key in the scope of a mounted application's requests with the event that ends all streams.
+STOPPING: Final = "touchline.stopping"
 
 
 class ServerError(UserError):
@@ -90,7 +92,9 @@ class WebServer:
                 application,
                 loop="asyncio",
                 http=BoundedProtocol,
-                ws="none",
+                ws=BoundedSocket,
+                ws_max_size=SOCKET_BYTES_MAX,
+                ws_per_message_deflate=False,
                 lifespan="off",
                 log_config=None,
                 log_level="error",

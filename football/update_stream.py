@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -165,6 +166,8 @@ class Follower:
         self._log: deque[UpdateRecord] = deque()
         self._settled_seq = 0
         self._settled: list[EventRecord] = []
+        #: Of each epoch with updates that stand: its first number and its own; both ascend.
+        self._begins: list[tuple[int, int]] = []
 
     def apply(self, message: UpdateMessage) -> Sequence[UpdateRecord]:
         """Apply a message; return the updates that changed the view, withdrawals of superseded ones first.
@@ -177,6 +180,9 @@ class Follower:
         applied: list[UpdateRecord] = []
         if message.continues_from is not None and message.epoch > self.epoch:
             applied.extend(self._take_back(message.continues_from, message.now_us))
+        if message.epoch > self.epoch:
+            self._begins = [begin for begin in self._begins if begin[0] < self.next_seq]
+            self._begins.append((self.next_seq, message.epoch))
         self.epoch = message.epoch
         for update in message.updates:
             if update.seq < self.next_seq:
@@ -213,6 +219,27 @@ class Follower:
             if self.events.get(event.id) == event:
                 del self.events[event.id]
         return final
+
+    @property
+    def settled_seq(self) -> int:
+        """Number of the first update that is not settled."""
+        return self._settled_seq
+
+    def unsettled(self, since: int, limit: int) -> list[UpdateRecord]:
+        """Return at most ``limit`` updates that stand and are not settled, from number ``since`` on, in order."""
+        count = self.next_seq - max(since, self._settled_seq)
+        if count <= 0:
+            return []
+        newest = list(islice(reversed(self._log), count))
+        return newest[: -limit - 1 : -1]
+
+    def epoch_of(self, seq: int) -> int:
+        """Return the epoch that published the update of a number; -1 if none did."""
+        return next((epoch for begin, epoch in reversed(self._begins) if begin <= seq), -1)
+
+    def valid_until(self, epoch: int) -> int:
+        """Return the number up to which somebody who read the updates of ``epoch`` still has what stands now."""
+        return next((begin for begin, later in self._begins if later > epoch), self.next_seq)
 
     def is_final(self, event: EventRecord) -> bool:
         """True if nothing that may still arrive can change ``event``."""

@@ -62,8 +62,19 @@ def consolidated_events(path: Path | str, kinds: Sequence[str] = ()) -> pa.Table
     log = updates_log(path)
     if kinds:
         log = log.filter(pc.is_in(log["kind"], pa.array(kinds, pa.string())))
-    standing = _standing(log)
     frontier_us, ended = _progress(path)
+    return standing_events(log, frontier_us, ended=ended)
+
+
+def standing_events(log: pa.Table, frontier_us: int, *, ended: bool) -> pa.Table:
+    """Return the events that stand after an update log, as :func:`consolidated_events` returns them.
+
+    Args:
+        log: rows of the ``updates`` table in the order of ``seq``; all updates of the kinds that it has.
+        frontier_us: the watermark after the log.
+        ended: True if the match is over.
+    """
+    standing = _standing(log)
     rows = log.take(pa.array([row for row, _ in standing], pa.int64()))
     detected = pa.array([detected_us for _, detected_us in standing], pa.int64())
     final = pc.or_(pc.less(rows["ts_us"], frontier_us), pa.scalar(ended))

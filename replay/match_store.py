@@ -363,6 +363,8 @@ def committed_updates(path: Path | str, *, begin_seq: int = 0) -> Iterator[tuple
     """The committed updates from ``begin_seq`` on, a window at a time, each with its commit's data. Errors as above."""
     windows = sorted((commit for commit in read_commits(path) if not commit.series), key=lambda commit: commit.batch)
     for commit in windows:
+        if isinstance(end := commit.notes.get("next_seq"), int) and end <= begin_seq:
+            continue
         rows = _rows(Path(path), commit, "updates").sort_by("seq")
         yield [_update(row) for row in rows.to_pylist() if row["seq"] >= begin_seq], commit.meta
 

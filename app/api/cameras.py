@@ -1,18 +1,18 @@
-"""Routes of the cameras, ``/api/v1/cameras``: what each does, and an operator's orders. FastAPI describes them.
+"""Routes of the cameras, ``/api/v1/cameras``: what each does, and an operator's orders.
 
-The document is at ``/api/v1/openapi.json``. Reading needs a viewer, an order an operator (``docs/security.md``).
+Reading needs a viewer, an order an operator (``docs/security.md``). A run of one match has cameras.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Body, Depends, FastAPI, HTTPException, Request
+from fastapi import APIRouter, Body, Depends, HTTPException, Request
 from pydantic import BaseModel, Field
-from starlette.routing import BaseRoute, Mount
 
-from app.cameras.group import CameraGroup, UnknownCameraError, described
+from app.cameras.group import CameraGroup, described
+from camera.head import Pose
 from camera.operator import GoTo, Hold, ManualDrive, Order
 from dashboard.access import audit, grant_of, permits
 from dashboard.roles import Role
@@ -53,11 +53,14 @@ def _operator(request: Request) -> Request:
 _Operator = Annotated[Request, Depends(_operator)]
 
 
-def camera_routes(group: CameraGroup) -> list[BaseRoute]:
-    """Create the routes.
+STRUCTS: Final[tuple[Any, ...]] = ()
+
+
+def camera_routes(group: CameraGroup) -> APIRouter:
+    """Create the routes below ``/cameras``.
 
     Args:
-        group: the cameras of the match.
+        group: the cameras of the run.
     """
     router = APIRouter(prefix="/cameras", tags=["cameras"])
 
@@ -95,15 +98,7 @@ def camera_routes(group: CameraGroup) -> list[BaseRoute]:
     @router.post("/{name}/preset/{preset}", response_model=CameraOut)
     def preset(name: str, preset: str, request: _Operator) -> dict[str, Any]:
         """Go to a preset of the cameras' file and stay there."""
-        return give(request, name, GoTo(group.preset(name, preset)), f"preset {preset}")
+        one = group.preset(name, preset)
+        return give(request, name, GoTo(Pose(one.pan_deg, one.tilt_deg, one.width_deg)), f"preset {preset}")
 
-    api = FastAPI(title="Touchline", version="1", docs_url=None, redoc_url=None)
-    api.include_router(router)
-
-    @api.exception_handler(UnknownCameraError)
-    async def unknown(_request: Request, error: UnknownCameraError) -> Any:
-        from fastapi.responses import JSONResponse
-
-        return JSONResponse({"detail": str(error)}, 404)
-
-    return [Mount("/api/v1", api)]
+    return router

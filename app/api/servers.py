@@ -1,27 +1,54 @@
-"""The web servers of a run: one application, at the port of metrics and at the port of each match's page."""
+"""The web servers of a run: one application, at the port of metrics and at the port of each match's page.
+
+All ports serve the API of the run, ``/api/v1``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
+import anyio.to_thread
 from rich.console import Console
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Mount
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.api.administration import administration_routes
-from app.api.cameras import camera_routes
 from app.api.operations import operations_routes
+from app.api.served import ServedMatch
 from app.base.tokens import TokenStore
 from app.cameras.group import CameraGroup
 from app.hub.feed import MatchFeed
 from app.operations.monitoring import Monitoring
 from app.settings.model import LiveSettings
-from dashboard.server import PortInUseError, WebServer
+from dashboard.server import STOPPING, PortInUseError, WebServer
 
 #: Default port of metrics: the one below the first page's, because further pages take the ports above.
 METRICS_PORT = 8049
+
+
+class _Api:
+    """Builds the API when the first request arrives, in a thread: a match begins sooner without it."""
+
+    def __init__(self, matches: Mapping[str, ServedMatch], cameras: CameraGroup) -> None:
+        self._matches, self._cameras = matches, cameras
+        self._lock = threading.Lock()
+        self._app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app or await anyio.to_thread.run_sync(self._built)
+        await app({**scope, STOPPING: scope["app"].state.stopping}, receive, send)
+
+    def _built(self) -> ASGIApp:
+        from app.api.v1 import api_application  # imports FastAPI
+
+        with self._lock:
+            if self._app is None:
+                self._app = api_application(self._matches, self._cameras)
+            return self._app
 
 
 class RunServers:
@@ -31,16 +58,19 @@ class RunServers:
         settings: of the run.
         monitoring: of its matches, which may be added meanwhile.
         console: shows the addresses.
+        cameras: of the run; the API shows and steers them.
 
     Raises:
         dashboard.server.ServerError: a port is taken.
     """
 
-    def __init__(self, settings: LiveSettings, monitoring: Monitoring, console: Console) -> None:
+    def __init__(self, settings: LiveSettings, monitoring: Monitoring, console: Console, cameras: CameraGroup) -> None:
         self._settings, self._console = settings, console
         self._routes = operations_routes(monitoring.registry, monitoring.monitors)
         self._token, self._tokens = settings.token.get_secret_value(), TokenStore()
         self._pages: dict[str, str] = {}
+        self._served: dict[str, ServedMatch] = {}
+        self._routes.append(Mount("/api/v1", _Api(self._served, cameras)))
         self._open = ExitStack()
 
     def __enter__(self) -> RunServers:
@@ -54,13 +84,16 @@ class RunServers:
     ) -> None:
         self._open.close()
 
-    def open_page(self, feed: MatchFeed, officials: Path | None = None, cameras: CameraGroup | None = None) -> str:
+    def serve(self, key: str, served: ServedMatch) -> None:
+        """Let the API answer for a match of the run."""
+        self._served[key] = served
+
+    def open_page(self, feed: MatchFeed, officials: Path | None = None) -> str:
         """Serve the page of a match at the next port; return its address.
 
         Args:
             feed: of the match.
             officials: folder of its store if it takes decisions of the officials.
-            cameras: of the match.
         """
         from dashboard.live import LiveState
         from dashboard.routes import page_routes  # imports Dash
@@ -69,8 +102,7 @@ class RunServers:
         feed.subscribe(lambda message, applied: live.catch_up())  # the feed does not retain its log for the page
         port = self._settings.port + len(self._pages) if self._settings.port else 0
         administration = administration_routes(self._tokens, officials, feed.ended)
-        changing = [*administration, *camera_routes(cameras or CameraGroup())]
-        server = self._server([*self._routes, *changing, *page_routes(live, self._pages.items)], port)
+        server = self._server([*self._routes, *administration, *page_routes(live, self._pages.items)], port)
         url = self._pages[feed.sheet().match_id] = self._open.enter_context(server).url + "/"
         return url
 

@@ -10,9 +10,9 @@ from typing import BinaryIO, get_args
 import pyarrow as pa
 
 from app.cli.output import check_format, write_table
-from app.library.choice import make_choice
 from app.library.lines import table_lines
 from football.match_sheet import MatchSheet
+from replay.event_choice import make_choice
 from replay.event_list import Format, export_events
 from replay.match_store import read_sheet_of
 

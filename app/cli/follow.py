@@ -11,9 +11,9 @@ import typer
 
 from app.cli.options import From, Given, Kinds, Player, Team, To
 from app.kafka.follow import follow as follow_topic
-from app.library.choice import check_kinds, make_choice
 from app.library.lines import Names, update_line
 from football.match_sheet import MatchSheet
+from replay.event_choice import check_kinds, make_choice
 from replay.match_store import read_sheet_of
 
 app = typer.Typer(add_completion=False)

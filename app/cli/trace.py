@@ -25,7 +25,6 @@ from rich.progress import BarColumn, TimeRemainingColumn
 from app.base.terminal import make_console, make_progress
 from app.cli.options import Given
 from app.cli.output import print_json
-from app.library.choice import format_time
 from app.pipeline.options import with_costs
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import make_settings, read_stored_settings
@@ -34,6 +33,7 @@ from football.errors import UserError
 from football.packets import RAW_KINDS
 from middleware.trace import Arrived, Concluded, HistoryLine, Released, Trace, event_history
 from replay.capture import Capture
+from replay.event_choice import format_time
 from replay.match_store import is_store, updates_log
 from replay.official_feed import replayed
 

@@ -156,6 +156,25 @@ class MatchFeed:
             begin_seq = self._log[0].seq if self._log else self._follower.next_seq
             return self._log_begin + len(self._log), begin_seq, tuple(self._log)
 
+    def standing_updates(self, since: int, limit: int) -> list[UpdateRecord]:
+        """At most ``limit`` updates that stand and are not committed, from number ``since`` on."""
+        with self._lock:
+            return self._follower.unsettled(since, limit)
+
+    def settled_seq(self) -> int:
+        """Number of the first update that is not committed."""
+        return self._follower.settled_seq
+
+    def epoch_of(self, seq: int) -> int:
+        """Epoch that published the update of a number; -1 if none did."""
+        with self._lock:
+            return self._follower.epoch_of(seq)
+
+    def valid_until(self, epoch: int) -> int:
+        """Number up to which a reader of ``epoch`` still has what stands now."""
+        with self._lock:
+            return self._follower.valid_until(epoch)
+
     def update_count(self) -> int:
         """Number of updates that have changed the view so far."""
         return self._log_begin + len(self._log)

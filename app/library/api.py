@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from app.base.terminal import make_console
-from app.library.choice import check_kinds, make_choice
 from app.library.match import Match, Time
 from app.library.own_detector import detector
 from app.library.play import Play, play
@@ -16,6 +15,7 @@ from football.errors import UserError as TouchlineError
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload as Payload
 from football.update_stream import UpdateRecord as Update
+from replay.event_choice import check_kinds, make_choice
 from replay.scoring.figures import Score
 from replay.scoring.figures import score as score_events
 

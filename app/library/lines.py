@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from app.library.choice import format_time
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord
+from replay.event_choice import format_time
 
 
 class Names:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.library.choice import make_choice, parse_time_us
 from football.errors import UserError
 from football.match_sheet import MatchSheet
+from replay.event_choice import make_choice, parse_time_us
 from replay.event_list import consolidated_events
 from replay.match_store import read_sheet_of, read_table, updates_log
 

@@ -20,7 +20,7 @@ from rich.progress import BarColumn, TimeElapsedColumn
 from app.base.logs import log_event
 from app.base.private import check_store
 from app.base.terminal import make_console, make_progress, plain_column
-from app.cameras.group import cameras_of, cameras_on
+from app.cameras.running import cameras_of, cameras_on
 from app.pipeline.commits import HostError
 from app.pipeline.folder import InUseError, Match, locked, open_match, read_match
 from app.pipeline.options import PIPELINE, load_pipeline, options_of
@@ -82,7 +82,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False, verbose: bool = F
         if session is not None:
             _check_state(live)
         run.start_services(live)
-        _start_cameras(live, background)
+        _start_cameras(run, live, background)
         with _progress(live, console):
             if ready is not None:
                 run.play_with(ready.driver, stop)
@@ -94,7 +94,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False, verbose: bool = F
             raise HostError(f"{run.excluded[live.key]}; what is committed can be gone on with, with the same --store")
         if run.lacks_last_message():
             raise LiveError("the last message of the match did not reach the hub")
-    summary = run.summary(live.key, live.cameras.figures() if live.settings.has_camera else None)
+    summary = run.summary(live.key, run.cameras.figures() if live.settings.has_camera else None)
     if as_json:
         print(msgspec.json.encode(summary).decode())
     else:
@@ -220,11 +220,11 @@ def _check_state(live: LiveMatch) -> None:
         StateStore(match.folder / "states", live.key).read(match.offset(), maker)
 
 
-def _start_cameras(live: LiveMatch, background: ExitStack) -> None:
+def _start_cameras(run: Run, live: LiveMatch, background: ExitStack) -> None:
     """Starts the cameras of a match that has some."""
     if live.settings.has_camera:
         cameras = cameras_of(live.settings.cameras, live.feed.sheet())
-        background.enter_context(cameras_on(live.feed, live.match.append_camera, cameras, live.cameras))
+        background.enter_context(cameras_on(live.feed, live.match.append_camera, cameras, run.cameras))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ import msgspec
 import pyarrow as pa
 from rich.console import Console
 
+from app.api.served import ServedMatch
 from app.api.servers import RunServers
 from app.base.java import find_java
 from app.base.logs import VARIABLE, hide_secrets, log_event, logging_to, worker_variable
@@ -76,7 +77,6 @@ class LiveMatch:
         feed: the hub's feed of the match.
         began_us, began_s: arrival time and process clock at which this run began to play it.
         ended_s: process clock at its end.
-        cameras: its cameras, once they run.
     """
 
     key: str
@@ -86,7 +86,6 @@ class LiveMatch:
     began_us: int = 0
     began_s: float = 0.0
     ended_s: float | None = None
-    cameras: CameraGroup = field(default_factory=CameraGroup)
 
     def begin(self) -> None:
         """Records that this run begins to play the match."""
@@ -105,6 +104,7 @@ class Run:
     Attributes:
         matches: by key, in the order in which they were added.
         excluded: by key, the reasons why matches failed and are not played any further.
+        cameras: of the run, once they run; a run of many matches has none.
     """
 
     def __init__(self, settings: LiveSettings, console: Console, background: ExitStack, *, one_match: bool) -> None:
@@ -114,6 +114,7 @@ class Run:
         self.settings, self.console, self.background, self.one_match = settings, console, background, one_match
         self.matches: dict[str, LiveMatch] = {}
         self.excluded: dict[str, str] = {}
+        self.cameras = CameraGroup()
         self.hub = background.enter_context(Hub([]))
         hide_secrets([self.hub.address.token])
         self._monitors: dict[str, MatchMonitor] = {}
@@ -126,7 +127,8 @@ class Run:
         settings = self.settings
         self.background.enter_context(logging_to(folder / LOGS, settings.logs, settings.log_level))
         self._monitoring = self.background.enter_context(Monitoring(folder))
-        self._servers = self.background.enter_context(RunServers(settings, self._monitoring, self.console))
+        servers = RunServers(settings, self._monitoring, self.console, self.cameras)
+        self._servers = self.background.enter_context(servers)
 
     def register(self, key: str, settings: LiveSettings, match: Match) -> LiveMatch:
         """Registers a match of the run and creates its feed."""
@@ -141,7 +143,8 @@ class Run:
         self.hub.seed(live.key, match.committed_updates(), ended=match.has_ended())
         paced, link = match.input.is_live or settings.pace > 0, self.hub if settings.engine == "spark" else None
         monitor = self._monitoring.add(feed, match.folder / "states", paced=paced, link=link, source=match.input)
-        self._monitors[live.key], monitor.camera_problems = monitor, live.cameras.problems
+        self._monitors[live.key], monitor.camera_problems = monitor, self.cameras.problems
+        self._servers.serve(live.key, ServedMatch(feed, match.folder, monitor))
         options = settings.model_dump(mode="json", exclude={"parameters", "token"})
         log_event(_log, logging.INFO, "run begins", live.key, **options)
         for finding in match.input.findings:
@@ -378,7 +381,7 @@ class Run:
         settings = live.settings
         if settings.dashboard:
             officials = live.match.folder if live.match.input.takes_officials else None
-            url = self._servers.open_page(live.feed, officials, live.cameras)
+            url = self._servers.open_page(live.feed, officials)
             needs_token = settings.token.get_secret_value() or not is_loopback(settings.host)
             once = " (the first time with ?token=...)" if needs_token else ""
             self.console.print(f"Live page: {url}{once}" if self.one_match else f"{live.key}: live page {url}")

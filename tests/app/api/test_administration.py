@@ -13,8 +13,10 @@ from rich.console import Console
 
 from app.api.servers import RunServers
 from app.base.tokens import TokenStore
+from app.cameras.group import CameraGroup
 from app.hub.feed import MatchFeed
 from app.operations.monitoring import Monitoring
+from app.settings.model import LiveSettings
 from app.settings.resolve import make_settings
 from dashboard.roles import Role
 from football.match_sheet import MatchSheet, Player
@@ -24,6 +26,10 @@ from tests.app.api.test_servers import ask
 
 SHEET = MatchSheet("m", players=(Player("home_7", "home", "Gale"),))
 CARD = {"kind": "card", "variant": "yellow", "team": "home", "player": "home_7"}
+
+
+def servers_of(settings: LiveSettings, monitoring: Monitoring) -> RunServers:
+    return RunServers(settings, monitoring, Console(file=io.StringIO()), CameraGroup())
 
 
 @pytest.fixture
@@ -36,7 +42,7 @@ def tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def page(tmp_path: Path, tokens: dict[str, str]) -> Iterator[str]:
     MatchStore.create(tmp_path / "store", SHEET, {})
     settings = make_settings({"store": tmp_path / "new", "port": 0, "metrics_port": 0})
-    with Monitoring(tmp_path) as monitoring, RunServers(settings, monitoring, Console(file=io.StringIO())) as servers:
+    with Monitoring(tmp_path) as monitoring, servers_of(settings, monitoring) as servers:
         yield servers.open_page(MatchFeed(SHEET), tmp_path / "store")
 
 
@@ -86,7 +92,7 @@ def test_an_administrator_lists_and_revokes_tokens(page, tokens):
 
 def test_a_match_that_takes_no_decisions_says_so(tmp_path: Path, tokens):
     settings = make_settings({"store": tmp_path / "new", "port": 0, "metrics_port": 0})
-    with Monitoring(tmp_path) as monitoring, RunServers(settings, monitoring, Console(file=io.StringIO())) as servers:
+    with Monitoring(tmp_path) as monitoring, servers_of(settings, monitoring) as servers:
         page = servers.open_page(MatchFeed(SHEET))
         assert send(page, "POST", "/officials", tokens["operator"], CARD)[0] == 409
 
@@ -94,7 +100,7 @@ def test_a_match_that_takes_no_decisions_says_so(tmp_path: Path, tokens):
 def test_valid_tokens_suffice_to_listen_beyond_loopback(tmp_path: Path, tokens, monkeypatch: pytest.MonkeyPatch):
     assert make_settings({"host": "0.0.0.0"}).host == "0.0.0.0"
     settings = make_settings({"store": tmp_path / "new", "port": 0, "metrics_port": 0, "host": "0.0.0.0"})
-    with Monitoring(tmp_path) as monitoring, RunServers(settings, monitoring, Console(file=io.StringIO())) as servers:
+    with Monitoring(tmp_path) as monitoring, servers_of(settings, monitoring) as servers:
         page = servers.open_page(MatchFeed(SHEET))
         assert send(page, "GET", "/live/state")[0] == 401
         assert send(page, "GET", "/live/state", tokens["viewer"])[0] == 200

@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from starlette.applications import Starlette
+from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from app.api.cameras import camera_routes
-from app.cameras.group import CameraGroup, cameras_on
+from app.api.v1 import api_application
+from app.cameras.group import CameraGroup
+from app.cameras.running import cameras_on
 from app.hub.feed import MatchFeed
 from camera.installation import load_installation
 from dashboard.access import AccessGuard
@@ -29,11 +31,15 @@ width_deg = 20
 OPERATOR = {"Authorization": "Bearer run-token"}
 
 
+def api_of(group: CameraGroup) -> Starlette:
+    return Starlette(routes=[Mount("/api/v1", api_application({}, group))])
+
+
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
     (tmp_path / "cameras.toml").write_text(FILE)
     group = CameraGroup()
-    app = AccessGuard(Starlette(routes=camera_routes(group)), "run-token")
+    app = AccessGuard(api_of(group), "run-token")
     with cameras_on(
         MatchFeed(MatchSheet("m")), lambda table: None, load_installation(tmp_path / "cameras.toml"), group
     ):
@@ -93,7 +99,7 @@ def test_impossible_speeds_are_refused(client: TestClient, body: dict[str, objec
 
 
 def test_an_order_needs_an_operator() -> None:
-    open_to_readers = AccessGuard(Starlette(routes=camera_routes(CameraGroup())))
+    open_to_readers = AccessGuard(api_of(CameraGroup()))
     client = TestClient(open_to_readers, base_url="http://127.0.0.1")
     assert client.get("/api/v1/cameras").json() == []
     assert client.post("/api/v1/cameras/main/hold").status_code in (401, 403)

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from app.api.operations import operations_routes
 from app.api.servers import RunServers
+from app.cameras.group import CameraGroup
 from app.hub.feed import MatchFeed
 from app.operations.metrics import registry_of
 from app.operations.monitoring import Monitoring
@@ -50,7 +51,7 @@ def ask(url: str, path: str, method: str = "GET", body: bytes | None = None, **h
 def servers_of(folder: Path, monitoring: Monitoring, **settings) -> tuple[RunServers, io.StringIO]:
     text = io.StringIO()
     made = make_settings({"store": folder / "store", "port": 0, **settings})
-    return RunServers(made, monitoring, Console(file=text, width=200)), text
+    return RunServers(made, monitoring, Console(file=text, width=200), CameraGroup()), text
 
 
 def free_port() -> int:

@@ -10,7 +10,8 @@ import msgspec
 import pyarrow as pa
 import pytest
 
-from app.cameras.group import CameraGroup, cameras_of, cameras_on
+from app.cameras.group import CameraGroup
+from app.cameras.running import cameras_of, cameras_on
 from app.hub.feed import MatchFeed
 from camera.record import CAMERA_SCHEMA
 from football.match_sheet import MatchSheet

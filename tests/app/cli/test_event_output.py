@@ -15,10 +15,10 @@ from app.cli.follow import follow
 from app.cli.updates import updates
 from app.kafka.follow import Change
 from app.kafka.updates import TopicUpdate
-from app.library.choice import ChoiceError, make_choice
 from football.match_sheet import MatchSheet, Player
 from football.tables import POSITIONS
 from football.update_stream import EventRecord, UpdateRecord
+from replay.event_choice import ChoiceError, make_choice
 from replay.match_store import MatchStore, updates_table
 
 SHEET = MatchSheet(

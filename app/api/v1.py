@@ -1,0 +1,67 @@
+"""The API of a run, ``/api/v1``: one FastAPI application over its matches and cameras (``docs/api.md``).
+
+The access check of the server stands in front of it (``dashboard/access.py``): reading needs what the page needs, an
+order the token of an operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fastapi import Depends, FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from starlette.websockets import WebSocket
+
+from app.api.cameras import STRUCTS as CAMERA_STRUCTS
+from app.api.cameras import camera_routes
+from app.api.limits import RateLimiter, StreamLimit
+from app.api.matches import STRUCTS, match_routes
+from app.api.schemas import Refusal, as_json, describe, refused
+from app.api.served import ServedMatch
+from app.base.errors import one_line
+from app.cameras.group import CameraGroup
+from football.errors import UserError
+from replay.match_store import StoreError
+
+
+def api_application(matches: Mapping[str, ServedMatch], cameras: CameraGroup) -> FastAPI:
+    """Create the application.
+
+    Args:
+        matches: of the run, by id; may grow.
+        cameras: of the run.
+    """
+    limiter, streams = RateLimiter(), StreamLimit()
+    api = FastAPI(
+        title="Touchline",
+        version="1",
+        description="Events, updates, positions and cameras of running matches.",
+        docs_url=None,
+        redoc_url=None,
+        dependencies=[Depends(limiter.admit)],
+    )
+    api.include_router(match_routes(matches, streams))
+    api.include_router(camera_routes(cameras))
+    for kind in (HTTPException, UserError):
+        api.add_exception_handler(kind, _refuse)
+    describe(api, [*STRUCTS, *CAMERA_STRUCTS])
+    return api
+
+
+async def _refuse(connection: HTTPConnection, error: Exception) -> Response | None:
+    """Refuse a request or the opening of a WebSocket."""
+    response = _refusal(error)
+    if isinstance(connection, WebSocket):
+        await connection.send_denial_response(response)
+        return None
+    return response
+
+
+def _refusal(error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        return as_json(Refusal(str(error.detail)), error.status_code, error.headers)
+    if isinstance(error, StoreError):
+        return refused(f"the store cannot be read: {error}", 500)
+    return refused(one_line(error), 404 if isinstance(error, LookupError) else 400)
