@@ -20,7 +20,6 @@ from rich.progress import BarColumn, TimeElapsedColumn
 from app.base.logs import log_event
 from app.base.private import check_store
 from app.base.terminal import make_console, make_progress, plain_column
-from app.cameras.running import cameras_of, cameras_on
 from app.pipeline.commits import HostError
 from app.pipeline.folder import InUseError, Match, locked, open_match, read_match
 from app.pipeline.options import PIPELINE, load_pipeline, options_of
@@ -223,6 +222,8 @@ def _check_state(live: LiveMatch) -> None:
 def _start_cameras(run: Run, live: LiveMatch, background: ExitStack) -> None:
     """Starts the cameras of a match that has some."""
     if live.settings.has_camera:
+        from app.cameras.running import cameras_of, cameras_on
+
         cameras = cameras_of(live.settings.cameras, live.feed.sheet())
         background.enter_context(cameras_on(live.feed, live.match.append_camera, cameras, run.cameras))
 

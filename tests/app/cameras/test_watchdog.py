@@ -22,7 +22,8 @@ from tests.test_house import ROOT
 _RUN = """
 import sys, time
 from pathlib import Path
-from app.cameras.group import CameraGroup, cameras_of, cameras_on
+from app.cameras.group import CameraGroup
+from app.cameras.running import cameras_of, cameras_on
 from app.hub.feed import MatchFeed
 from camera.operator import ManualDrive
 from football.match_sheet import MatchSheet
