@@ -232,8 +232,12 @@ def test_a_socket_sends_the_same_and_takes_no_orders(game: Game, url: str):
 
 @pytest.mark.parametrize(
     ("path", "headers", "status"),
-    [("/m/positions/socket", {"Origin": "http://evil.example"}, 403), ("/other/updates/socket", {}, 404), ("/m/nothing", {}, 403)],
-)  # fmt: skip
+    [
+        ("/m/positions/socket", {"Origin": "http://evil.example"}, 403),
+        ("/other/updates/socket", {}, 404),
+        ("/m/nothing", {}, 403),
+    ],
+)
 def test_a_socket_is_refused_to_foreign_pages_and_unknown_matches(
     url: str, path: str, headers: dict[str, str], status: int
 ):
