@@ -7,10 +7,10 @@ the head for its position, sends, and writes a row. No part of a tick waits: for
 the session repeats messages, and the loop keeps its 50 ticks a second. Planning uses the monotonic clock; only rows and
 latencies use the wall clock.
 
-Safety: the controller moves the head only after the head has reported its position. It sends a stop on connect, on
-reconnect (the session sends it before all else), when the feed is silent (after the planner has braked), and at
-``stop()``. ``stop()`` waits until two equal reports confirm that the head stands still. After ``STOP_S`` it gives up,
-and the figure ``stopped`` is 0.
+Safety: the controller moves the head only while ``camera.head_connection`` has it in hand. It sends a stop when the
+feed is silent (after the planner has braked), and at ``stop()``, which waits until equal reports confirm that the head
+stands still. After ``STOP_US`` it gives up, and the figure ``stopped`` is 0. After a lost link the planner continues
+from where the head stands, at rest, so that the camera comes back with a ramp.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Protocol
 
 import msgspec
@@ -28,40 +29,27 @@ from camera.bounds import Bounds
 from camera.drive import StepChooser
 from camera.freed import FreedSender
 from camera.head import Pose
+from camera.head_connection import PoseSource, connect, pose_of
 from camera.metrics import CameraFigures
 from camera.mount import Mount
-from camera.observer import Observer
 from camera.operator import GoTo, Hold, ManualDrive, Order
 from camera.planner import NORMAL, TICK_US, Plan, Planner, Style
 from camera.profile import Profile
-from camera.protocols.messages import (
-    Connected,
-    Drive,
-    Outcome,
-    Position,
-    PositionInquiry,
-    Signal,
-    ZoomDirect,
-    ZoomInquiry,
-    ZoomPosition,
-)
+from camera.protocols.messages import Drive
 from camera.protocols.registry import Address
-from camera.protocols.registry import protocol as protocol_row
 from camera.record import Row
 from camera.roles import ROLES, Role
 from football.update_stream import UpdateRecord, View
 
 #: Limit of the wait for a standstill at the end.
-STOP_S = 1.5
+STOP_US = 1_500_000
 #: Number of rows that are passed to ``record`` together (ten seconds), since the match store makes a file of each call.
 LOT_ROWS = 500
-#: Intervals of position and zoom inquiries, and of zoom commands.
-ASK_US = 40_000
-ASK_ZOOM_US = 200_000
+#: Interval of zoom commands.
 ZOOM_US = 200_000
 #: Smallest zoom movement that is sent, as a share of the lens's travel.
 ZOOM_STEP = 0.005
-#: Time from sending a command to its effect: about half a command interval and the network.
+#: Time from sending a command to its effect, beside the head's dead time: half a command interval and the network.
 EFFECT_US = 20_000
 LATENCIES_MAX = 100_000
 #: Share of each view in the smoothed age of views on their arrival, and limit of that age.
@@ -97,12 +85,14 @@ class CameraState(msgspec.Struct, frozen=True):
         order: the operator's order in force: ``drive``, ``hold``, ``preset``, or empty.
         pose: of the head; None while offline.
         problem: what is wrong, in a sentence; empty if nothing is.
+        may_turn: it is offline, and its last command may be turning it still.
     """
 
     mode: str
     order: str
     pose: Pose | None
     problem: str
+    may_turn: bool = False
 
 
 _ORDERS = {type(None): "", ManualDrive: "drive", Hold: "hold", GoTo: "preset"}
@@ -125,6 +115,7 @@ class CameraController:
         role: what the camera shows.
         bounds: where it may look; None is the whole travel of the head.
         tracking: gets the pose at each tick while the head answers; closed at the end.
+        source: of poses that the head sends by itself; closed at the end.
 
     Raises:
         AddressError: the host of the head is unknown.
@@ -144,30 +135,29 @@ class CameraController:
         role: Role = ROLES["main"],
         bounds: Bounds | None = None,
         tracking: FreedSender | None = None,
+        source: PoseSource | None = None,
     ) -> None:
         self._feed, self._mount, self._profile, self._record = feed, mount, profile, record
         self._tracking = tracking
         now_us = _now_us()
-        row = protocol_row(protocol)
-        self._link = row.link((address.host, address.port))
-        self._session = row.session(profile, address)
-        self._observer = Observer(profile, now_us)
-        self._planner = Planner(mount, profile, self._observer.at(now_us), style, size_m, role, bounds)
+        self._head = connect(profile, address, protocol, now_us, source)
+        self._planner = Planner(mount, profile, self._head.observer.at(now_us), style, size_m, role, bounds)
+        self._dead_us = round(profile.motion.dead_time_ms * 1000)
+        self._planner.delay_us = self._dead_us  # until views have an age
         self._chooser = StepChooser(profile)
+        self._was_online = False
         self._cursor = 0
         self._view: View | None = None
         self._view_arrived_us = self._view_wall_us = 0
         self._view_used = True
-        self._ask_due_us = self._ask_zoom_due_us = self._zoom_due_us = 0
+        self._zoom_due_us = 0
         self._zoom_units = -1
-        self._still_reports = 0
-        self._last_report: tuple[int, int] | None = None
         self._rows: list[Row] = []
         self._figures = CameraFigures()
         self._latencies_us: deque[int] = deque(maxlen=LATENCIES_MAX)
         self._counts: Counter[str] = Counter()
         self._failure = ""
-        self._state = CameraState("offline", "", None, "its head has not answered yet")
+        self._state = CameraState("offline", "", None, self._head.problem)
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="camera controller", daemon=True)
@@ -202,11 +192,11 @@ class CameraController:
         with self._lock:
             figures: dict[str, float | str] = dict(self._figures.figures())
             latencies_ms = np.array(self._latencies_us, dtype=float) / 1000
-            counts = dict(self._counts)
+            counts = self._counts + self._head.counts
         for name in _COUNTED:
             figures[name] = float(counts.get(name, 0))
-        figures["commands_resent"] = float(self._session.resent)
-        figures["resets"] = float(self._session.resets)
+        figures["commands_resent"] = float(self._head.resent)
+        figures["resets"] = float(self._head.resets)
         if len(latencies_ms):
             figures["latency_p50_ms"] = float(np.quantile(latencies_ms, 0.5))
             figures["latency_p95_ms"] = float(np.quantile(latencies_ms, 0.95))
@@ -221,12 +211,19 @@ class CameraController:
         except Exception as error:  # the match continues without this camera; the figures have the reason
             self._failure = f"{type(error).__name__}: {error}"
             self._state = CameraState("offline", "", None, f"it is not steered any more: {self._failure}")
-        finally:
-            self._halt()
-            self._flush()
-            self._link.close()
+        try:
+            self._end()
+        except Exception as error:
+            self._failure = self._failure or f"{type(error).__name__}: {error}"
+
+    def _end(self) -> None:
+        """Stop the head and release everything; an error of one step keeps no other from being done."""
+        with ExitStack() as ending:
             if self._tracking is not None:
-                self._tracking.close()
+                ending.callback(self._tracking.close)
+            ending.callback(self._head.close)
+            ending.callback(self._flush)
+            self._counts["stopped"] = int(self._head.rest(STOP_US, _now_us))
 
     def _steer(self) -> None:
         due_us = _now_us()
@@ -237,78 +234,23 @@ class CameraController:
             self._stopping.wait(max(0.0, (due_us - _now_us()) / 1e6))
 
     def _tick(self, now_us: int) -> None:
-        self._observer.at(now_us)
-        self._listen(now_us)
+        self._head.listen(now_us)
         self._take_feed(now_us)
+        self._take_head(now_us)
         plan = self._planner.tick(now_us, self._feed.frontier_us())
-        if self._online:
+        if self._head.online:
             self._command(plan, now_us)
-        self._ask(now_us)
-        self._send(now_us)
+        self._head.send(now_us)
         self._record_tick(plan, now_us)
 
-    @property
-    def _online(self) -> bool:
-        """True if the head answers and its position is known; only then is it moved."""
-        return self._session.ready and self._observer.known
-
-    def _send(self, now_us: int) -> None:
-        was_ready = self._session.ready
-        pieces = self._session.to_send(now_us)
-        if self._session.wants_new_connection:
-            self._link.close()
-        self._link.send(pieces)
-        if was_ready and not self._session.ready:
-            self._observer.halted()
-        self._take_session_events(now_us)
-
-    def _listen(self, now_us: int) -> None:
-        for data in self._link.receive():
-            self._session.receive(data, now_us)
-        self._take_session_events(now_us)
-
-    def _take_session_events(self, now_us: int) -> None:
-        while (session_event := self._session.next_event()) is not None:
-            if isinstance(session_event, Connected):
-                self._connected(session_event)
-            else:
-                self._outcome(session_event, now_us)
-
-    def _connected(self, session_event: Connected) -> None:
-        self._chooser.forget()
-        self._observer.halted()
-        self._last_report, self._zoom_units = None, -1
-        self._counts["reconnects"] += session_event.again
-        if not session_event.again:  # an earlier controller may have left the head moving
-            self._session.submit(Drive(0, 0))
-
-    def _outcome(self, outcome: Outcome, now_us: int) -> None:
-        if outcome.signal is Signal.ANSWERED:
-            self._take_answer(outcome, now_us)
-        elif isinstance(outcome.message, Drive | ZoomDirect):
-            if outcome.signal in (Signal.ACKED, Signal.REFUSED, Signal.REPLACED):
-                self._counts[f"commands_{outcome.signal.name.lower()}"] += 1
-            elif outcome.signal in (Signal.GIVEN_UP, Signal.LOST):
-                self._counts["commands_timeout"] += 1
-            if outcome.signal in (Signal.REFUSED, Signal.GIVEN_UP) and isinstance(outcome.message, Drive):
-                self._chooser.forget()  # the command is not in force: choose again
-
-    def _take_answer(self, outcome: Outcome, now_us: int) -> None:
-        match outcome.report:
-            case ZoomPosition(units):
-                self._observer.reported_zoom(units)
-            case Position(pan_units, tilt_units):
-                self._reported((pan_units, tilt_units), now_us)
-            case None:
-                self._counts["garbled_answers"] += 1
-
-    def _reported(self, units: tuple[int, int], now_us: int) -> None:
-        self._still_reports = self._still_reports + 1 if units == self._last_report else 0
-        self._last_report = units
-        was_known = self._observer.known
-        self._observer.reported(self._profile.pan.deg(units[0]), self._profile.tilt.deg(units[1]))
-        if not was_known:
-            self._planner.resume_at(self._observer.at(now_us))
+    def _take_head(self, now_us: int) -> None:
+        """Follow the head where it is not as commanded: a refused drive, a lost link, one that is back."""
+        if self._chooser.current != self._head.in_force or not self._head.online:
+            self._chooser.forget()
+        if self._head.online and not self._was_online:
+            self._zoom_units = -1
+            self._planner.resume_at(self._head.observer.at(now_us))
+        self._was_online = self._head.online
 
     def _take_feed(self, now_us: int) -> None:
         wall_us = self._feed.view_wall_us()
@@ -317,7 +259,7 @@ class CameraController:
             self._view, self._view_arrived_us, self._view_wall_us, self._view_used = view, now_us, wall_us, False
             self._planner.take_view(view, now_us)
             if wall_us:
-                age_us = max(0, min(DELAY_US_MAX, _wall_us() - wall_us))
+                age_us = max(0, min(DELAY_US_MAX, _wall_us() - wall_us)) + self._dead_us
                 self._planner.delay_us += round(DELAY_SHARE * (age_us - self._planner.delay_us))
         self._cursor, updates = self._feed.events_since(self._cursor)
         for update in updates:
@@ -328,7 +270,7 @@ class CameraController:
     def _command(self, plan: Plan, now_us: int) -> None:
         drive = self._braking_drive(plan) if plan.mode == "stop" else self._following_drive(plan, now_us)
         if drive is not None:
-            self._submit(drive)
+            self._head.drive(drive, now_us)
             if not self._view_used and self._view_wall_us:
                 self._latencies_us.append(_wall_us() - self._view_wall_us)
             self._view_used = True
@@ -336,10 +278,10 @@ class CameraController:
         threshold = ZOOM_STEP * self._profile.zoom.max_units
         if now_us >= self._zoom_due_us and abs(units - self._zoom_units) > threshold:
             self._zoom_units, self._zoom_due_us = units, now_us + ZOOM_US
-            self._submit(ZoomDirect(units))
+            self._head.zoom(units)
 
     def _following_drive(self, plan: Plan, now_us: int) -> Drive | None:
-        pose = self._observer.soon(EFFECT_US)
+        pose = self._head.observer.soon(self._dead_us + EFFECT_US)
         return self._chooser.choose(plan.pan, plan.tilt, pose.pan_deg, pose.tilt_deg, now_us)
 
     def _braking_drive(self, plan: Plan) -> Drive | None:
@@ -350,41 +292,6 @@ class CameraController:
             return self._following_drive(plan, plan.now_us)
         self._chooser.forget()
         return Drive(0, 0)
-
-    def _submit(self, action: Drive | ZoomDirect) -> None:
-        self._session.submit(action)
-        self._observer.commanded(action)
-        self._counts["commands_sent"] += 1
-
-    def _ask(self, now_us: int) -> None:
-        if not self._session.ready:
-            return
-        if now_us >= self._ask_due_us:
-            self._session.submit(PositionInquiry())
-            self._observer.asked()
-            self._ask_due_us = now_us + ASK_US
-        if now_us >= self._ask_zoom_due_us:
-            self._session.submit(ZoomInquiry())
-            self._ask_zoom_due_us = now_us + ASK_ZOOM_US
-
-    def _halt(self) -> None:
-        """Send a stop and wait for two equal reports of the position; give up after ``STOP_S``."""
-        end_us = _now_us() + int(STOP_S * 1e6)
-        self._still_reports, self._last_report = 0, None
-        self._session.submit(Drive(0, 0))
-        self._counts["commands_sent"] += 1
-        again_us = _now_us() + 400_000
-        while _now_us() < end_us and self._still_reports < 2:
-            now_us = _now_us()
-            self._observer.at(now_us)
-            if now_us >= again_us:  # still turning: an older drive may have overtaken the stop
-                self._session.submit(Drive(0, 0))
-                again_us = now_us + 400_000
-            self._ask(now_us)
-            self._send(now_us)
-            time.sleep(0.01)
-            self._listen(_now_us())
-        self._counts["stopped"] = int(self._still_reports >= 2)
 
     # -- recording
 
@@ -402,13 +309,13 @@ class CameraController:
     def _state_of(self, row: Row) -> CameraState:
         order = _ORDERS[type(self._planner.order)]
         if row.achieved_pan_deg is None or row.achieved_tilt_deg is None or row.achieved_width_deg is None:
-            return CameraState(row.mode, order, None, "its head does not answer")
+            return CameraState(row.mode, order, None, self._head.problem, self._head.observer.may_turn)
         pose = Pose(row.achieved_pan_deg, row.achieved_tilt_deg, row.achieved_width_deg)
         return CameraState(row.mode, order, pose, _PROBLEMS.get(row.mode, ""))
 
     def _row(self, plan: Plan, now_us: int) -> Row:
-        online, pan, tilt = self._online, self._profile.pan, self._profile.tilt
-        pose = self._observer.at(now_us) if online else None
+        online, pan, tilt = self._head.online, self._profile.pan, self._profile.tilt
+        pose = pose_of(self._head, now_us)
         ball, framed = self._ball(pose, now_us)
         return Row(
             _wall_us() - (_now_us() - now_us),  # the tick's own instant, however long it took

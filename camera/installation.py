@@ -93,6 +93,21 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return role_of(self.role, self.player)
 
 
+def host_port(text: str, usual_port: int) -> tuple[str, int]:
+    """Return host and port of ``host`` or ``host:port``.
+
+    Raises:
+        ValueError: the text is neither.
+
+    >>> host_port("10.0.0.7", 80), host_port("head:8080", 80)
+    (('10.0.0.7', 80), ('head', 8080))
+    """
+    host, colon, port = text.partition(":")
+    if not host or (colon and not (port.isascii() and port.isdecimal() and 0 < int(port) < 65_536)):
+        raise ValueError(f"{text!r} is no host or host:port")
+    return host, int(port or usual_port)
+
+
 class Camera(msgspec.Struct, frozen=True):
     """A camera that is ready to be steered: its setup, the profile that it names, its head's address."""
 
@@ -102,8 +117,7 @@ class Camera(msgspec.Struct, frozen=True):
 
     def freed_address(self) -> tuple[str, int] | None:
         """Return host and port for its FreeD messages; None if it sends none."""
-        host, _, port = self.setup.freed.partition(":")
-        return (host, int(port or FREED_PORT)) if host else None
+        return host_port(self.setup.freed, FREED_PORT) if self.setup.freed else None
 
     def bounds(self) -> Bounds:
         """Return its soft limits and forbidden zones."""
@@ -157,18 +171,18 @@ def _camera(setup: CameraSetup, path: Path, environment: Mapping[str, str]) -> C
         raise InstallationError(f"{where}: role: {error}") from error
     for field, fault in _faults(setup, profile, environment):
         raise InstallationError(f"{where}: {field}: {fault}")
-    host, _, port = setup.address.partition(":")
     user, password = (environment[name] if name else "" for name in (setup.user_env, setup.password_env))
-    address = Address(host, int(port or row.port), user, password) if setup.address else None
+    address = Address(*host_port(setup.address, row.port), user, password) if setup.address else None
     return Camera(setup, profile, address)
 
 
 def _faults(setup: CameraSetup, profile: Profile, environment: Mapping[str, str]) -> list[tuple[str, str]]:
     faults: list[tuple[str, str]] = []
     for field, address in (("address", setup.address), ("freed", setup.freed)):
-        host, colon, port = address.partition(":")
-        if address and (not host or (colon and not (port.isdecimal() and 0 < int(port) < 65_536))):
-            faults.append((field, f"{address!r} is no host or host:port"))
+        try:
+            host_port(address or "localhost", 1)
+        except ValueError as error:
+            faults.append((field, str(error)))
     for field, limits, axis in (
         ("pan_limits_deg", setup.pan_limits_deg, profile.pan),
         ("tilt_limits_deg", setup.tilt_limits_deg, profile.tilt),

@@ -113,15 +113,6 @@ class Mount(msgspec.Struct, frozen=True):
         return turned[0], turned[1], turned[2]
 
 
-def _axes(self, pan_deg: float, tilt_deg: float) -> tuple[Vector, Vector, Vector]:
-    """Return the unit vectors forward, right and up of the camera at a direction of its head."""
-    zero = (0.0, 0.0, 0.0)
-    base_forward, base_right, base_up = self._base()
-    head = _axes(-pan_deg, tilt_deg)  # in the head's own frame: x forward, y to the left, z up
-    turned = [_combined(_combined(zero, base_forward, base_right, x, -y), base_up, zero, z, 0.0) for x, y, z in head]
-    return turned[0], turned[1], turned[2]
-
-
 def wrapped_deg(angle_deg: float) -> float:
     """Return the same direction in (-180, 180].
 

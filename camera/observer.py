@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import msgspec
 
 from camera.head import Axis, Head, Pose, new_head, ordered
@@ -12,48 +14,73 @@ from camera.protocols.messages import Action
 TRUST = 0.5
 #: A larger difference corrects the model completely: something else moved the head.
 JUMP_DEG = 2.0
+#: Limit of the poses that are remembered, so that a report can be compared with the pose at its own time.
+POSES_MAX = 64
 
 
 class Observer:
-    """Follows one head. A report is compared with the pose at the moment of its inquiry.
+    """Follows one head. A report is compared with the pose that the model had at the time of the report.
 
     Args:
         profile: the model of the device.
         now_us: any monotonic time.
+
+    Attributes:
+        known: the pose has been reported since the head was last lost.
     """
 
     def __init__(self, profile: Profile, now_us: int) -> None:
-        self._head: Head = new_head(profile)
+        self._head: Head = new_head(profile, accel_deg_s2=profile.motion.accel_deg_s2)
         self._now_us = now_us
-        self._asked: Pose | None = None
+        self._asked_us: int | None = None
+        self._poses: deque[tuple[int, float, float]] = deque(maxlen=POSES_MAX)
+        self._dead_us = round(profile.motion.dead_time_ms * 1000)
+        self._coming: deque[tuple[int, Action]] = deque()  # commands on their way: when they take effect
         self.known = False
+
+    @property
+    def may_turn(self) -> bool:
+        """True if pan or tilt moves in the model, or a command is on its way."""
+        return not (self._head.pan.still and self._head.tilt.still and not self._coming)
 
     def at(self, now_us: int) -> Pose:
         """Return the pose at ``now_us``; advances the model."""
-        self._head = self._head.advance(max(0, now_us - self._now_us) / 1e6)
+        self._head = self._advanced(max(now_us, self._now_us))
         self._now_us = max(self._now_us, now_us)
+        while self._coming and self._coming[0][0] <= self._now_us:
+            self._coming.popleft()
+        if not self._poses or self._poses[-1][0] < self._now_us:
+            self._poses.append((self._now_us, self._head.pan.position, self._head.tilt.position))
         return self._head.pose
 
     def soon(self, ahead_us: int) -> Pose:
         """Return the pose ``ahead_us`` later if no further command is sent."""
-        return self._head.advance(ahead_us / 1e6).pose
+        return self._advanced(self._now_us + ahead_us).pose
 
     def commanded(self, action: Action) -> None:
-        """Apply a command that is sent to the head now."""
-        self._head = ordered(self._head, action)
+        """Take a command that is sent to the head now; the model follows it after the head's dead time."""
+        self._coming.append((self._now_us + self._dead_us, action))
 
     def asked(self) -> None:
-        """Remember the present pose, because the head is asked for its position now."""
-        self._asked = self._head.pose
+        """Remember that the head is asked for its position now."""
+        self._asked_us = self._now_us
 
-    def reported(self, pan_deg: float, tilt_deg: float) -> None:
-        """Correct the model by the head's answer to the last inquiry."""
-        asked, head = self._asked or self._head.pose, self._head
+    def reported(self, pan_deg: float, tilt_deg: float, at_us: int | None = None) -> None:
+        """Correct the model by a report.
+
+        Args:
+            pan_deg, tilt_deg: the direction of the head.
+            at_us: when the head had it; None takes the time of the last inquiry.
+        """
+        then_pan_deg, then_tilt_deg = self._pose_then(self._asked_us if at_us is None else at_us)
+        pan_off_deg = self._correction(pan_deg - then_pan_deg)
+        tilt_off_deg = self._correction(tilt_deg - then_tilt_deg)
+        head = self._head
         self._head = msgspec.structs.replace(
-            head,
-            pan=_shifted(head.pan, pan_deg - asked.pan_deg, self.known),
-            tilt=_shifted(head.tilt, tilt_deg - asked.tilt_deg, self.known),
+            head, pan=_shifted(head.pan, pan_off_deg), tilt=_shifted(head.tilt, tilt_off_deg)
         )
+        shifted = [(time_us, pan + pan_off_deg, tilt + tilt_off_deg) for time_us, pan, tilt in self._poses]
+        self._poses = deque(shifted, maxlen=POSES_MAX)
         self.known = True
 
     def reported_zoom(self, units: int) -> None:
@@ -62,12 +89,38 @@ class Observer:
         self._head = msgspec.structs.replace(self._head, zoom=zoom if self._head.zoom.still else self._head.zoom)
 
     def halted(self) -> None:
-        """Stop the model; the pose counts as unknown (``known``) until the head reports."""
+        """Brake the model, because a stop is on its way to the head."""
+        self._coming.clear()
         head = self._head
         self._head = msgspec.structs.replace(head, pan=head.pan.stop(), tilt=head.tilt.stop(), zoom=head.zoom.stop())
+
+    def lost(self) -> None:
+        """Count the pose as unknown. The model goes on with its last command, as the head does that gets no other."""
         self.known = False
 
+    def _advanced(self, now_us: int) -> Head:
+        """Return the head at a time not before now, with the commands that have taken effect by then."""
+        head, time_us = self._head, self._now_us
+        for due_us, action in self._coming:
+            if due_us > now_us:
+                break
+            due_us = max(due_us, time_us)
+            head = ordered(head.advance((due_us - time_us) / 1e6), action)
+            time_us = due_us
+        return head.advance((now_us - time_us) / 1e6)
 
-def _shifted(axis: Axis, difference: float, known: bool) -> Axis:
-    share = TRUST if known and abs(difference) < JUMP_DEG else 1.0
-    return msgspec.structs.replace(axis, position=axis.position + share * difference)
+    def _pose_then(self, at_us: int | None) -> tuple[float, float]:
+        """Return pan and tilt of the model at a time; now if it is not remembered."""
+        if at_us is not None:
+            for time_us, pan_deg, tilt_deg in reversed(self._poses):
+                if time_us <= at_us:
+                    return pan_deg, tilt_deg
+        return self._head.pan.position, self._head.tilt.position
+
+    def _correction(self, difference_deg: float) -> float:
+        """Return the part of a difference by which the model is corrected."""
+        return difference_deg * (TRUST if self.known and abs(difference_deg) < JUMP_DEG else 1.0)
+
+
+def _shifted(axis: Axis, offset: float) -> Axis:
+    return msgspec.structs.replace(axis, position=axis.position + offset)

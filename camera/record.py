@@ -14,7 +14,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         wall_us: wall time of the tick.
         ts_us: the stream's clock at the tick.
-        mode: ``follow``, ``hold`` (dead zone) or ``stop`` (no new view); ``offline`` while the head does not answer.
+        mode: ``follow``, ``hold`` (dead zone) or ``stop`` (no new view); ``offline`` while the head does not answer or
+            is brought to a standstill.
         target_*: direction of the interest before smoothing.
         planned_*: the smooth movement.
         commanded_*: speed of the drive command in force.

@@ -34,6 +34,7 @@ class CameraOut(BaseModel):
     order: str = Field(description="The operator's order in force: drive, hold, preset, or empty.")
     pose: dict[str, float] | None = Field(description="pan_deg, tilt_deg and width_deg; null while unknown.")
     problem: str = Field(description="What is wrong, in a sentence; empty if nothing is.")
+    may_turn: bool = Field(description="It is offline, and its last command may be turning it still.")
 
 
 class DriveIn(BaseModel):

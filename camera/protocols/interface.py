@@ -25,6 +25,14 @@ class HeadSession(Protocol):
     resets: int
     resent: int
 
+    @property
+    def drive_repeat_us(self) -> int:
+        """Time after which a drive that is to go on must be repeated, because the head would end it by itself.
+
+        0: a drive goes on until the next command.
+        """
+        ...
+
     def submit(self, message: Action | Inquiry) -> int:
         """Submit a message; return its ticket."""
         ...

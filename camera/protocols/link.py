@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+import struct
 from collections.abc import Sequence
 
 from football.errors import UserError
@@ -132,6 +133,8 @@ class TcpLink:
     def close(self) -> None:
         """Close the socket."""
         if self._socket is not None:
+            # Without a reset the system would deliver a drive of before an outage after it, behind a later stop.
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self._socket.close()
             self._socket = None
         self._waiting = b""

@@ -7,8 +7,9 @@ paths of its services, for its first media profile with a PTZ configuration, and
 the device has the space, positions and speeds are in degrees; else they are shares of the travel and of the greatest
 speed of the head's profile.
 
-A stop is a movement at speed zero, then ``Stop``: some devices ignore one, some the other. ``ContinuousMove`` carries
-no time-out, because devices refuse it or ignore it.
+A stop is a movement at speed zero, then ``Stop``: some devices ignore one, some the other. ``ContinuousMove`` carries a
+time-out of a second, so that a head whose network is lost stops by itself; the caller repeats a drive that is to go on.
+Some devices ignore the time-out. Those that refuse it get drives without one.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ DEVICE_PATH = "/onvif/device_service"
 SPACES = "http://www.onvif.org/ver10/tptz/PanTiltSpaces/"
 POSITION_DEGREES = SPACES + "SphericalPositionSpaceDegrees"
 VELOCITY_DEGREES = SPACES + "VelocitySpaceDegrees"
+
+#: Time-out of a drive, and the time after which it is repeated: two repetitions may be late.
+DRIVE_TIME_OUT = "PT1S"
+DRIVE_REPEAT_US = 350_000
 
 _NAMESPACES = {
     "s": "http://www.w3.org/2003/05/soap-envelope",
@@ -99,6 +104,13 @@ class Onvif:
         self._spaces: frozenset[str] = frozenset()
         self._introduced = 0  # how many steps of the introduction are done
         self._stopped = False  # the first half of a stop is done
+        self._has_time_out = True  # the device takes drives with a time-out
+        self._tries_without = False  # it has refused one, and the same drive without is under way
+
+    @property
+    def drive_repeat_us(self) -> int:
+        """Time after which a drive that is to go on must be repeated."""
+        return DRIVE_REPEAT_US if self._has_time_out else 0
 
     @property
     def closes(self) -> bool:
@@ -111,8 +123,10 @@ class Onvif:
 
     # -- requests
 
-    def encode(self, message: Message) -> bytes:
-        """Return the next request of a message."""
+    def encode(self, message: Message, continued: bool = False) -> bytes:
+        """Return the first request of a message, or the next one of a message that is ``continued``."""
+        if not continued:
+            self._stopped = self._tries_without = False
         if self._introduced < len(_INTRODUCTION):
             step = _INTRODUCTION[self._introduced]
             return self._request(getattr(self, step.path), step.body.format(node=escape(self._node)), step.signed)
@@ -137,8 +151,10 @@ class Onvif:
                 return f"<tptz:Stop>{token}<tptz:PanTilt>true</tptz:PanTilt><tptz:Zoom>false</tptz:Zoom></tptz:Stop>"
             case messages.Drive(pan, tilt):
                 x, y, space = self._velocity(pan, tilt)
-                move = f'<tt:PanTilt x="{x:.6g}" y="{y:.6g}"{space}/>'
-                return f"<tptz:ContinuousMove>{token}<tptz:Velocity>{move}</tptz:Velocity></tptz:ContinuousMove>"
+                move = f'<tptz:Velocity><tt:PanTilt x="{x:.6g}" y="{y:.6g}"{space}/></tptz:Velocity>'
+                limited = self._has_time_out and not self._tries_without and (pan, tilt) != (0, 0)
+                time_out = f"<tptz:Timeout>{DRIVE_TIME_OUT}</tptz:Timeout>" if limited else ""
+                return f"<tptz:ContinuousMove>{token}{move}{time_out}</tptz:ContinuousMove>"
             case messages.ZoomDirect(units):
                 move = f'<tt:Zoom x="{units / self.profile.zoom.max_units:.6f}"/>'
                 return f"<tptz:AbsoluteMove>{token}<tptz:Position>{move}</tptz:Position></tptz:AbsoluteMove>"
@@ -172,15 +188,26 @@ class Onvif:
             if self._introduced < len(_INTRODUCTION) and _INTRODUCTION[self._introduced].may_fail:
                 self._introduced += 1
                 return More()
-            return Refused(status)
+            return self._refused(status, message)
         if self._introduced < len(_INTRODUCTION):
             _INTRODUCTION[self._introduced].take(self, root)
             self._introduced += 1
             return More()
+        if self._tries_without:  # the device takes the same drive without a time-out
+            self._has_time_out = self._tries_without = False
         if message == messages.Drive(0, 0):
             self._stopped = not self._stopped
             return More() if self._stopped else Done()
         return Done(self._report(root, message))
+
+    def _refused(self, status: int, message: Message | None) -> Reply:
+        """Return the reply to a refusal. A refused drive is tried again without its time-out."""
+        is_drive = isinstance(message, messages.Drive) and message != messages.Drive(0, 0)
+        if is_drive and self._has_time_out and not self._tries_without and self._introduced == len(_INTRODUCTION):
+            self._tries_without = True
+            return More()
+        self._tries_without = False
+        return Refused(status)
 
     def _report(self, root: XmlElement, message: Message | None) -> messages.Report | None:
         pan_tilt, zoom = root.find(".//{*}Position/{*}PanTilt"), root.find(".//{*}Position/{*}Zoom")

@@ -111,6 +111,7 @@ class PanasonicAw:
 
     interval_us = 130_000
     answer_us = 2_000_000
+    drive_repeat_us = 0
     closes_idle = True
 
     def __init__(self, profile: Profile, host: str, user: str = "", password: str = "") -> None:
@@ -128,7 +129,7 @@ class PanasonicAw:
         """Begin on a new connection."""
         self._http.forget()
 
-    def encode(self, message: Message) -> bytes:
+    def encode(self, message: Message, continued: bool = False) -> bytes:
         """Return the request of a message."""
         target = f"/cgi-bin/aw_ptz?cmd={quote(encode(message), safe='')}&res=1"
         return self._http.request("GET", target, self._headers)

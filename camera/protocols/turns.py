@@ -10,7 +10,8 @@ a slot each, and the latest wins. A command goes before an inquiry, but an inqui
 A message without a reply for ``answer_us`` ends the connection: later replies could be taken for those of the next
 message. The session then wants a new connection (``wants_new_connection``), sends a stop, and once that is
 answered it is ready again. The first connection goes the same way, so that a head which an earlier controller left
-turning stops.
+turning stops. Some heads never answer one kind of message: a kind that has ended ``MUTE_MAX`` connections while others
+were answered is refused from then on, without being sent.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from camera.protocols.messages import (
     Inquiry,
     Message,
     Outcome,
+    PositionInquiry,
     Report,
     SessionEvent,
     Signal,
@@ -36,6 +38,12 @@ from camera.protocols.messages import (
 
 #: An inquiry that waits longer goes before a command.
 STARVED_US = 200_000
+#: Connections that a kind of message may end before it is not sent any more.
+MUTE_MAX = 2
+
+
+#: Without these no head can be steered: they are sent whatever happens.
+_ESSENTIAL = (Drive, PositionInquiry)
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -67,16 +75,18 @@ class Dialect(Protocol):
     Attributes:
         interval_us: shortest time between two messages.
         answer_us: time without a reply after which the connection is lost.
+        drive_repeat_us: see ``HeadSession.drive_repeat_us``.
         closes_idle: a head that closes the connection between two messages is no fault (HTTP). Otherwise it is: the
             head may have been switched off.
     """
 
     interval_us: int
     answer_us: int
+    drive_repeat_us: int
     closes_idle: bool
 
-    def encode(self, message: Message) -> bytes:
-        """Return the bytes of a message, or of its next request after a reply ``More``."""
+    def encode(self, message: Message, continued: bool = False) -> bytes:
+        """Return the bytes of a message; ``continued``, of its next request after a reply ``More``."""
         ...
 
     def replies(self, data: bytes, message: Message | None) -> Sequence[Reply]:
@@ -115,11 +125,16 @@ class TurnSession:
         self._flying: tuple[int, Message, int] | None = None  # ticket, message, when it was sent
         self._due_us = self._clock_us = 0
         self._more = False
+        self._mute: dict[type, int] = {}  # kind of message: connections in a row that it has ended
+        self._answered = False  # a message was answered since the head is ready
         self._session_events: deque[SessionEvent] = deque()
 
     def submit(self, message: Action | Inquiry) -> int:
         """Submit a message; it replaces one of its slot that has not been sent yet. Returns its ticket."""
         self._ticket += 1
+        if self._mute.get(type(message), 0) >= MUTE_MAX:
+            self._emit(self._ticket, message, Signal.REFUSED)
+            return self._ticket
         slot = slot_of(message)
         older = self._waiting.get(slot)
         if older:
@@ -130,6 +145,11 @@ class TurnSession:
     def next_event(self) -> SessionEvent | None:
         """Return the oldest event of the session that has not been read; None if there is none."""
         return self._session_events.popleft() if self._session_events else None
+
+    @property
+    def drive_repeat_us(self) -> int:
+        """Time after which a drive that is to go on must be repeated; 0: it goes on until the next command."""
+        return self._dialect.drive_repeat_us
 
     @property
     def wants_new_connection(self) -> bool:
@@ -145,7 +165,7 @@ class TurnSession:
         if now_us < self._due_us:
             return []
         if self._flying:
-            return [self._encode(self._flying[1], now_us)] if self._more else []
+            return [self._encode(self._flying[1], now_us, continued=True)] if self._more else []
         if not self.ready:
             self.resets += 1
             return [self._send(0, Drive(0, 0), now_us)]
@@ -184,9 +204,9 @@ class TurnSession:
         self._flying = (ticket, message, now_us)
         return self._encode(message, now_us)
 
-    def _encode(self, message: Message, now_us: int) -> bytes:
+    def _encode(self, message: Message, now_us: int, continued: bool = False) -> bytes:
         self._due_us, self._more = now_us + self._dialect.interval_us, False
-        return self._dialect.encode(message)
+        return self._dialect.encode(message, continued)
 
     def _take(self, reply: Reply) -> None:
         if self._flying is None:
@@ -199,6 +219,8 @@ class TurnSession:
             return
         ticket, message, sent_us = self._flying
         self._flying = None
+        self._mute.pop(type(message), None)
+        self._answered = self.ready
         if not self.ready:
             if isinstance(reply, Done):
                 self.ready = True
@@ -214,12 +236,16 @@ class TurnSession:
 
     def _lose(self, now_us: int) -> None:
         if self._flying and self.ready:
+            kind = type(self._flying[1])
+            if kind not in _ESSENTIAL and self._answered:
+                self._mute[kind] = self._mute.get(kind, 0) + 1
             self._emit(self._flying[0], self._flying[1], Signal.LOST, self._flying[2])
         for ticket, message, _ in self._waiting.values():
             self._emit(ticket, message, Signal.LOST)
         self._waiting.clear()
         self._again = self._again or self.ready
         self.ready, self._flying, self._hang_up, self._more = False, None, True, False
+        self._answered = False
         self._due_us = now_us + self._retry_us
         self._dialect.forget()
 

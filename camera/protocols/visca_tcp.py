@@ -18,6 +18,7 @@ class ViscaTcp:
 
     interval_us = 20_000
     answer_us = 1_000_000
+    drive_repeat_us = 0
     closes_idle = False
     closes = False
 
@@ -25,7 +26,7 @@ class ViscaTcp:
         self.profile = profile
         self._buffer = b""
 
-    def encode(self, message: Message) -> bytes:
+    def encode(self, message: Message, continued: bool = False) -> bytes:
         """Return the payload of a message."""
         return codec.encode(message, self.profile)
 

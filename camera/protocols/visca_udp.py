@@ -22,7 +22,8 @@ fault of UDP or of a device:
   the session then counts from 1, too.
 * 0F01 for a message that was overtaken: it is sent again under a new number. 0F01 for the newest message: reset.
 * No reply for ``lost_us`` while a message flies: the link is lost. The session sends resets until one is answered, then
-  a STOP before all else.
+  a STOP before all else. A stop follows each of those resets, too: the way to the head may be open though the way back
+  is not.
 * Cancel: at least 200 ms after a pan-tilt command, and 200 ms of rest after it (Sony command list, "Command
   execution cancel").
 
@@ -129,6 +130,7 @@ class Session:
     """One controller's session with one device. See the module's theory of operation."""
 
     wants_new_connection = False  # datagrams have none
+    drive_repeat_us = 0
 
     def __init__(self, profile: Profile, rules: Rules | None = None) -> None:
         self.profile, self.rules = profile, rules or Rules()
@@ -264,7 +266,11 @@ class Session:
         self._reset_due_us = now_us + self._reset_wait_us
         self._reset_wait_us = min(2 * self._reset_wait_us, self.rules.reset_us_max)
         self._sequence = 0 if self._rewind else self._sequence + 1
-        return [codec.pack(codec.CONTROL, self._sequence, codec.RESET)]
+        out = [codec.pack(codec.CONTROL, self._sequence, codec.RESET)]
+        if self._again:
+            self._sequence += 1
+            out.append(codec.pack(codec.COMMAND, self._sequence, codec.encode(Drive(0, 0), self.profile)))
+        return out
 
     def _start_reset(self) -> None:
         self.ready = False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Callable
 
 import msgspec
 
@@ -17,13 +19,15 @@ class Body:
     Args:
         head: the head at ``now_us``.
         now_us: any monotonic time; all later calls use the same clock.
+        dead_us: time from an order until the head begins to obey.
 
     Attributes:
         executed: number of orders executed so far.
     """
 
-    def __init__(self, head: Head, now_us: int = 0) -> None:
-        self.head, self._now_us = head, now_us
+    def __init__(self, head: Head, now_us: int = 0, dead_us: int = 0) -> None:
+        self.head, self._now_us, self._dead_us = head, now_us, dead_us
+        self._coming: deque[tuple[int, Callable[[Head], Head]]] = deque()
         self.executed = 0
 
     @property
@@ -33,7 +37,12 @@ class Body:
 
     def head_at(self, now_us: int) -> Head:
         """Return the head at a time not before the last call."""
-        return self.head.advance(max(0, now_us - self._now_us) / 1e6)
+        head, time_us = self.head, self._now_us
+        for due_us, change in self._coming:
+            if due_us > now_us:
+                break
+            head, time_us = change(head.advance(max(0, due_us - time_us) / 1e6)), max(due_us, time_us)
+        return head.advance(max(0, now_us - time_us) / 1e6)
 
     def pose_at(self, now_us: int) -> Pose:
         """Return the exact pose, without the rounding of a report."""
@@ -43,19 +52,18 @@ class Body:
         """Move on to ``now_us``."""
         self.head = self.head_at(now_us)
         self._now_us = max(self._now_us, now_us)
+        while self._coming and self._coming[0][0] <= self._now_us:
+            self._coming.popleft()
 
     def order(self, action: Action) -> None:
         """Execute an order."""
-        self.head = ordered(self.head, action)
-        self.executed += 1
+        self._change(lambda head: ordered(head, action))
 
     def turn(self, pan_deg_s: float, tilt_deg_s: float) -> None:
         """Turn at signed speeds that need not stand in the speed table, within the greatest of it."""
-        head, profile = self.head, self.profile
-        pan = head.pan.drive(_within(pan_deg_s, profile.pan.speeds_deg_s[-1]))
-        tilt = head.tilt.drive(_within(tilt_deg_s, profile.tilt.speeds_deg_s[-1]))
-        self.head = msgspec.structs.replace(head, pan=pan, tilt=tilt)
-        self.executed += 1
+        pan = _within(pan_deg_s, self.profile.pan.speeds_deg_s[-1])
+        tilt = _within(tilt_deg_s, self.profile.tilt.speeds_deg_s[-1])
+        self._change(lambda head: msgspec.structs.replace(head, pan=head.pan.drive(pan), tilt=head.tilt.drive(tilt)))
 
     def report(self, inquiry: Inquiry) -> Report:
         """Return the answer to an inquiry."""
@@ -63,12 +71,22 @@ class Body:
 
     def halt(self) -> None:
         """Stop all axes, as a head does that loses power or is told to stop."""
+        self._coming.clear()
         self.head = ordered(ordered(self.head, Drive(0, 0)), ZoomDrive(0))
 
     def is_still(self, slot: str) -> bool:
         """True if no motion of a slot (``pan_tilt`` or ``zoom``) is left."""
         head = self.head
+        if self._coming:
+            return False
         return head.zoom.still if slot == "zoom" else head.pan.still and head.tilt.still
+
+    def _change(self, change: Callable[[Head], Head]) -> None:
+        self.executed += 1
+        if self._dead_us:
+            self._coming.append((self._now_us + self._dead_us, change))
+        else:
+            self.head = change(self.head)
 
 
 def _within(speed: float, top: float) -> float:

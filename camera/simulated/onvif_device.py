@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Hashable
 from datetime import UTC, datetime
+from typing import Literal
 
 from camera.profile import AxisProfile
 from camera.protocols import messages, onvif
-from camera.protocols.messages import ZoomDirect
+from camera.protocols.messages import Drive, ZoomDirect
 from camera.simulated.body import Body
-from camera.simulated.http_device import HttpDevice
+from camera.simulated.http_device import HttpDevice, Out
 from football.untrusted import UntrustedError, XmlElement, decode_xml
+
+#: Durations that the head reads.
+_TIME_OUT = re.compile(r"PT([0-9]+(?:\.[0-9]+)?)S")
 
 
 class OnvifDevice(HttpDevice):
@@ -22,14 +27,38 @@ class OnvifDevice(HttpDevice):
         address: ``host:port`` under which it names its services.
         user, password: of the user token; empty if nobody needs to log in.
         in_degrees: it has the spaces in degrees.
+        time_outs: what it does with the time-out of a drive.
     """
 
     def __init__(
-        self, body: Body, address: str = "127.0.0.1", user: str = "", password: str = "", in_degrees: bool = True
+        self,
+        body: Body,
+        address: str = "127.0.0.1",
+        user: str = "",
+        password: str = "",
+        in_degrees: bool = True,
+        time_outs: Literal["honoured", "ignored", "refused"] = "honoured",
     ) -> None:
         super().__init__(body)
+        self._time_outs = time_outs
+        self._drive_ends_us: int | None = None
+        self._now_us = 0
         self.address = address
         self._user, self._password, self._in_degrees = user, password, in_degrees
+
+    def poll(self, now_us: int) -> Out:
+        """Advance the head, and end a drive whose time-out has passed."""
+        self._now_us = now_us
+        if self._drive_ends_us is not None and self._drive_ends_us <= now_us:
+            self._body.advance(self._drive_ends_us)
+            self._body.order(Drive(0, 0))
+            self._drive_ends_us = None
+        return super().poll(now_us)
+
+    def receive(self, data: bytes, peer: Hashable, now_us: int) -> Out:
+        """Take a piece of a peer's stream."""
+        self.poll(now_us)
+        return super().receive(data, peer, now_us)
 
     def respond(self, method: str, target: str, body: bytes, authorization: str) -> tuple[int, str, bytes]:
         """Return the answer to a SOAP request."""
@@ -151,6 +180,11 @@ class OnvifDevice(HttpDevice):
 
     def _continuous(self, request: XmlElement) -> str:
         move, profile = request.find("{*}Velocity/{*}PanTilt"), self._body.profile
+        time_out = _TIME_OUT.fullmatch(request.findtext("{*}Timeout", ""))
+        if time_out and self._time_outs == "refused":
+            raise ValueError("a time-out")
+        limited = time_out is not None and self._time_outs == "honoured"
+        self._drive_ends_us = self._now_us + int(float(time_out[1]) * 1e6) if time_out and limited else None
         if move is not None:
             in_degrees = move.get("space", "") == onvif.VELOCITY_DEGREES
             speeds = [
@@ -190,6 +224,7 @@ class OnvifDevice(HttpDevice):
         return "<tptz:RelativeMoveResponse/>"
 
     def _stop(self, _request: XmlElement) -> str:
+        self._drive_ends_us = None
         self._body.halt()
         return "<tptz:StopResponse/>"
 

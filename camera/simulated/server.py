@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 from types import TracebackType
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -39,6 +39,11 @@ class Quirks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         loss: share of datagrams that are lost, either way.
         delay_ms: greatest delay of an answer; each is delayed by a random part of it.
         split_bytes: pieces of a stream have at most this many bytes; 0 sends them whole.
+        dead_ms: time from a command until the head begins to obey.
+        accel_deg_s2: acceleration of pan and tilt.
+        outage_every_s: time after which the network is lost for ``outage_s``, while the head moves on; 0 never.
+        outage_s: length of an outage.
+        drive_time_outs: for ONVIF, what the head does with the time-out of a drive.
         reboot_every_s: time after which the head stops, forgets its controllers and is silent for two seconds; 0 never.
         seed: of the random numbers.
     """
@@ -46,6 +51,11 @@ class Quirks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     loss: float = 0.0
     delay_ms: float = 0.0
     split_bytes: int = 0
+    dead_ms: float = 0.0
+    accel_deg_s2: float = 200.0
+    outage_every_s: float = 0.0
+    outage_s: float = 3.0
+    drive_time_outs: Literal["honoured", "ignored", "refused"] = "honoured"
     reboot_every_s: float = 0.0
     seed: int = 1
 
@@ -66,12 +76,24 @@ class Device(Protocol):
         ...
 
 
-#: Protocol -> whether it uses datagrams, and its device, made of a body and the address that it listens at.
-DEVICES: dict[str, tuple[bool, Callable[[Body, str, str, str], Device]]] = {
-    "visca": (True, lambda body, _address, _user, _password: ViscaUdpDevice(body)),
-    "visca-tcp": (False, lambda body, _address, _user, _password: ViscaTcpDevice(body)),
-    "onvif": (False, lambda body, address, user, password: OnvifDevice(body, address, user, password)),
-    "aw": (False, lambda body, _address, user, password: PanasonicDevice(body, user, password)),
+class Wanted(msgspec.Struct, frozen=True):
+    """Options of a device: ``host:port`` that it listens at, the login that it asks for, its misbehaviour."""
+
+    address: str
+    user: str
+    password: str
+    quirks: Quirks
+
+
+#: Protocol -> whether it uses datagrams, and its device.
+DEVICES: dict[str, tuple[bool, Callable[[Body, Wanted], Device]]] = {
+    "visca": (True, lambda body, _: ViscaUdpDevice(body)),
+    "visca-tcp": (False, lambda body, _: ViscaTcpDevice(body)),
+    "onvif": (
+        False,
+        lambda body, to: OnvifDevice(body, to.address, to.user, to.password, time_outs=to.quirks.drive_time_outs),
+    ),
+    "aw": (False, lambda body, to: PanasonicDevice(body, to.user, to.password)),
 }
 REBOOT_US = 2_000_000
 
@@ -120,13 +142,17 @@ class HeadServer:
             raise HeadServerError(f"the simulated head cannot listen on {host}:{port}: {error}") from error
         self._socket.setblocking(False)
         self.address: tuple[str, int] = self._socket.getsockname()
-        self._body = Body(head or new_head(profile), _now_us())
-        self._make = lambda: make(self._body, f"{self.address[0]}:{self.address[1]}", user, password)
+        moving = head or new_head(profile, accel_deg_s2=self._quirks.accel_deg_s2)
+        self._body = Body(moving, _now_us(), round(self._quirks.dead_ms * 1000))
+        wanted = Wanted(f"{self.address[0]}:{self.address[1]}", user, password, self._quirks)
+        self._make = lambda: make(self._body, wanted)
         self._device = self._make()
-        self._down_until_us = 0
+        self._down_until_us = self._cut_until_us = 0
+        self._outage_due_us = _now_us() + int(self._quirks.outage_every_s * 1e6) if self._quirks.outage_every_s else 0
         self._reboot_due_us = _now_us() + int(self._quirks.reboot_every_s * 1e6) if self._quirks.reboot_every_s else 0
         self._late: list[tuple[int, Hashable, bytes]] = []
         self._streams: dict[Hashable, socket.socket] = {}
+        self._torn: set[Hashable] = set()
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._selector = selectors.DefaultSelector()
@@ -153,6 +179,11 @@ class HeadServer:
         """Stop the head, forget all controllers, and be silent for ``REBOOT_US``."""
         with self._lock:
             self._reboot(_now_us())
+
+    def cut(self, seconds: float) -> None:
+        """Lose the network: what arrives in this time is lost, and nothing is sent. The head goes on moving."""
+        with self._lock:
+            self._cut(_now_us(), int(seconds * 1e6))
 
     def pose(self) -> Pose:
         """Return the exact pose of the head now."""
@@ -187,13 +218,20 @@ class HeadServer:
             ready = self._selector.select(POLL_S)
             now_us = _now_us()
             with self._lock:
-                self._reboot_if_due(now_us)
+                self._fail_if_due(now_us)
                 for key, _ in ready:
                     self._read(key.fileobj, key.data, now_us)  # type: ignore[arg-type]
                 self._queue(self._device.poll(now_us), now_us)
             self._send_due(now_us)
 
-    def _reboot_if_due(self, now_us: int) -> None:
+    def _cut(self, now_us: int, length_us: int) -> None:
+        self._cut_until_us = now_us + length_us
+        self._late.clear()
+
+    def _fail_if_due(self, now_us: int) -> None:
+        if self._outage_due_us and now_us >= self._outage_due_us:
+            self._cut(now_us, int(self._quirks.outage_s * 1e6))
+            self._outage_due_us = now_us + int(self._quirks.outage_every_s * 1e6)
         if self._reboot_due_us and now_us >= self._reboot_due_us:
             self._reboot(now_us)
 
@@ -211,11 +249,15 @@ class HeadServer:
     def _is_down(self, now_us: int) -> bool:
         return now_us < self._down_until_us
 
+    def _is_cut(self, now_us: int) -> bool:
+        return now_us < self._cut_until_us
+
     def _read(self, ready: socket.socket, stream_peer: Hashable, now_us: int) -> None:
         try:
             if self._datagrams:
                 data, peer = ready.recvfrom(2048)
-                if not self._is_down(now_us) and self._random.random() >= self._quirks.loss:
+                deaf = self._is_down(now_us) or self._is_cut(now_us)
+                if not deaf and self._random.random() >= self._quirks.loss:
                     self._queue(self._device.receive(data, peer, now_us), now_us)
             elif ready is self._socket:
                 self._accept(now_us)
@@ -241,13 +283,17 @@ class HeadServer:
             return
         except OSError:
             data = b""
-        if data:
+        if data and self._is_cut(now_us):
+            self._torn.add(peer)  # bytes are missing: this stream is of no use any more
+        elif data and peer not in self._torn:
             self._queue(self._device.receive(data, peer, now_us), now_us)
         else:
             self._hang_up(peer)
 
     def _queue(self, out: list[tuple[Hashable, bytes]], now_us: int) -> None:
         for peer, data in out:
+            if self._is_cut(now_us):
+                continue
             if self._datagrams and self._random.random() < self._quirks.loss:
                 continue
             delay_us = int(self._random.random() * self._quirks.delay_ms * 1000)
@@ -278,6 +324,7 @@ class HeadServer:
 
     def _hang_up(self, peer: Hashable) -> None:
         stream = self._streams.pop(peer, None)
+        self._torn.discard(peer)
         if stream is not None:
             self._selector.unregister(stream)
             stream.close()

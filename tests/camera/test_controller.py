@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from camera.controller import CameraController
+from camera.head_connection import HeadConnection
 from camera.mount import Mount
 from camera.profile import load_profile
 from camera.protocols.registry import Address
@@ -198,3 +199,54 @@ def test_a_store_that_fails_does_not_stop_the_camera() -> None:
         eventually(lambda: head.moving)
         controller.stop()
         assert controller.figures()["failure"] == ""
+
+
+def test_a_lost_network_is_said_and_the_camera_comes_back_with_a_ramp(rig: Rig) -> None:
+    eventually(lambda: rig.head.moving)
+    rig.head.cut(2.5)
+    eventually(lambda: rig.controller.state().mode == "offline")
+    assert "does not answer" in rig.controller.state().problem
+    eventually(lambda: rig.controller.state().mode in ("follow", "hold"))
+    at = len(rig.rows)
+    eventually(lambda: len(rig.rows) >= at + 50)
+    rows = rig.rows
+    lost = next(n for n in range(1, len(rows)) if rows[n - 1].mode != "offline" and rows[n].mode == "offline")
+    back = next(n for n in range(lost, len(rows)) if rows[n].mode != "offline")
+    first, achieved = rows[back], rows[back].achieved_pan_deg
+    assert achieved is not None
+    assert first.planned_pan_deg == pytest.approx(achieved, abs=0.5), "from where the head stands"
+    assert first.commanded_pan_deg_s == 0.0
+    assert rows[back + 1].planned_pan_deg == pytest.approx(first.planned_pan_deg, abs=0.1), "at rest"
+
+
+def test_whatever_fails_at_the_end_everything_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    released: list[str] = []
+
+    class Tracking:
+        def send(self, pose: object, zoom_units: int) -> None: ...
+
+        def close(self) -> None:
+            released.append("tracking")
+
+    def broken(self: object, *_: object) -> bool:
+        raise RuntimeError("no socket")
+
+    rows: list[Row] = []
+    with HeadServer(X400) as head:
+        controller = CameraController(
+            CirclingBall(),
+            MOUNT,
+            X400,
+            Address(*head.address),
+            record=rows.extend,
+            tracking=Tracking(),  # type: ignore[arg-type]
+        ).start()
+        eventually(lambda: controller.state().mode != "offline")
+        monkeypatch.setattr("camera.head_connection.HeadConnection.rest", broken)
+        close = HeadConnection.close
+        monkeypatch.setattr(HeadConnection, "close", lambda self: (released.append("link"), close(self)))
+        known = len(rows)
+        controller.stop()
+    assert released == ["link", "tracking"]
+    assert len(rows) > known, "the last rows are recorded"
+    assert "no socket" in str(controller.figures()["failure"])

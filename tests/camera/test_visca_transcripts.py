@@ -4,6 +4,8 @@ A script is a list of (milliseconds, action, argument):
     submit MESSAGE      cancel N (the N-th submitted)
     out "KIND SEQ BYTES" exactly this is sent now ("" for nothing); several joined by " | "
     in  "KIND SEQ BYTES" this arrives
+    look                what is sent now, whatever it is
+    gave up N           of all that happened, this message alone was given up
     did "N SIGNAL"      the N-th submitted message took this step ("connected", "reconnected" for the link)
 """
 
@@ -13,7 +15,17 @@ import pytest
 
 from camera.profile import load_profile
 from camera.protocols import visca_codec as codec
-from camera.protocols.messages import Absolute, Connected, Drive, PositionInquiry, Report, Signal, ZoomDirect
+from camera.protocols.messages import (
+    Absolute,
+    Connected,
+    Drive,
+    Home,
+    Outcome,
+    PositionInquiry,
+    Report,
+    Signal,
+    ZoomDirect,
+)
 from camera.protocols.visca_udp import STEPS, Session, State
 
 X400 = load_profile()
@@ -149,14 +161,77 @@ SCRIPTS: dict[str, list[tuple[int, str, object]]] = {
         (2, "submit", RIGHT),
         (2, "out", f"cmd 2 {RIGHT_HEX}"),
         (102, "out", f"cmd 2 {RIGHT_HEX}"),
-        (1003, "out", "ctl 3 01"),
+        (1003, "out", f"ctl 3 01 | cmd 4 {STOP_HEX}"),
         (1003, "did", "1 LOST"),
         (1004, "submit", LEFT),
-        (1005, "in", "cre 3 01"),
-        (1005, "did", "reconnected"),
-        (1005, "out", f"cmd 4 {STOP_HEX}"),
-        (1006, "in", "rep 4 90 41 ff"),
-        (1006, "out", f"cmd 5 {LEFT_HEX}"),
+        (1203, "out", f"ctl 5 01 | cmd 6 {STOP_HEX}"),
+        (1204, "in", "rep 4 90 41 ff"),
+        (1205, "in", "cre 5 01"),
+        (1205, "did", "reconnected"),
+        (1205, "out", f"cmd 7 {STOP_HEX}"),
+        (1206, "in", "rep 7 90 41 ff"),
+        (1206, "out", f"cmd 8 {LEFT_HEX}"),
+    ],
+    "an acknowledgement that comes after the command was given up changes nothing": [
+        *START,
+        (2, "submit", RIGHT),
+        (2, "out", f"cmd 2 {RIGHT_HEX}"),
+        (50, "submit", LEFT),
+        (102, "out", f"cmd 3 {LEFT_HEX}"),
+        (102, "did", "1 REPLACED"),
+        (110, "in", "rep 2 90 41 ff"),
+        (110, "did", ""),
+        (112, "in", "rep 3 90 41 ff"),
+        (112, "did", "2 ACKED"),
+    ],
+    "a completion in an empty socket ends no command that runs": [
+        *START,
+        (2, "submit", AWAY),
+        (2, "out", f"cmd 2 {AWAY_HEX}"),
+        (3, "in", "rep 2 90 41 ff"),
+        (3, "did", "1 ACKED"),
+        (4, "in", "rep 9 90 50 ff"),
+        (4, "in", "rep 0 90 52 ff"),
+        (4, "did", ""),
+        (9, "in", "rep 2 90 51 ff"),
+        (9, "did", "1 COMPLETED"),
+    ],
+    "a home that is never answered is given up, while the head answers all else": [
+        *START,
+        (2, "submit", Home()),
+        (2, "out", "cmd 2 81 01 06 04 ff"),
+        *[
+            step
+            for number in range(9)
+            for step in (
+                (10 + 400 * number, "submit", WHERE),
+                (10 + 400 * number, "look", ""),
+                (11 + 400 * number, "in", f"rep {3 + number} 90 50 00 02 00 00 0f 0e 00 00 ff"),
+            )
+        ],
+        (3600, "look", ""),
+        (3600, "gave up", 1),
+    ],
+    "a reboot in mid-move loses the numbers: the head is reset, and the move sent again": [
+        *START,
+        (2, "submit", RIGHT),
+        (2, "out", f"cmd 2 {RIGHT_HEX}"),
+        (3, "in", "rep 2 90 41 ff"),
+        (3, "did", "1 ACKED"),
+        (500, "submit", AWAY),
+        (500, "out", f"cmd 3 {AWAY_HEX}"),
+        (501, "in", "cre 3 0f 01"),
+        (501, "out", "ctl 4 01"),
+        (502, "in", "cre 4 01"),
+        (502, "did", "connected"),
+        (502, "out", f"cmd 5 {AWAY_HEX}"),
+    ],
+    "a position of the wrong number of half bytes is no position": [
+        *START,
+        (2, "submit", WHERE),
+        (2, "out", f"inq 2 {WHERE_HEX}"),
+        (3, "in", "rep 2 90 50 0f 0a 03 05 09 0e 04 05 0b ff"),
+        (3, "did", "1 ANSWERED"),
     ],
     "a cancel waits 200 ms after the move and the next move 200 ms after the cancel": [
         *START,
@@ -237,6 +312,12 @@ def play(script: list[tuple[int, str, object]]) -> None:
             assert session.cancel(argument)  # type: ignore[arg-type]
         elif action == "in":
             session.receive(_wire(str(argument)), now_us)
+        elif action == "look":
+            session.to_send(now_us)
+        elif action == "gave up":
+            events = iter(session.next_event, None)
+            given_up = [one.ticket for one in events if isinstance(one, Outcome) and one.signal is Signal.GIVEN_UP]
+            assert given_up == [argument]
         elif action == "out":
             assert " | ".join(_fields(d) for d in session.to_send(now_us)) == argument, f"at {at_ms} ms"
         else:
