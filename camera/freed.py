@@ -8,12 +8,15 @@ protocol, A.3.2). Pan grows clockwise and is 0 along +y of the pitch; tilt grows
 from __future__ import annotations
 
 import socket
+from typing import Literal
 
 import msgspec
 
 from camera.head import Pose
+from camera.head_connection import MeasuredPose
 from camera.mount import Mount
-from camera.protocols.link import resolve
+from camera.protocols.link import BURST_MAX, resolve
+from football.errors import UserError
 
 LENGTH, MESSAGE_D1 = 29, 0xD1
 #: Usual UDP port.
@@ -22,6 +25,10 @@ PORT = 40_000
 
 class FreedError(ValueError):
     """Bytes that are no D1 message; the message has the fault."""
+
+
+class FreedPortError(UserError, OSError):
+    """A port for FreeD cannot be listened at; the message has port and reason."""
 
 
 class TrackedPose(msgspec.Struct, frozen=True):
@@ -107,6 +114,74 @@ class FreedSender:
     def close(self) -> None:
         """Close the socket."""
         self._socket.close()
+
+
+class FreedReceiver:
+    """Receives the poses of one head by UDP: a ``camera.head_connection.PoseSource``.
+
+    A head sends where it points by its own zeros (``frame`` is ``head``). One that was set up for a virtual set sends
+    pitch coordinates (``pitch``), as ``FreedSender`` does; the mount turns them into angles of the head.
+
+    Args:
+        port: UDP port to listen at; 0 takes a free one (see ``port``).
+        camera: id in the messages; those of other cameras are passed over.
+        mount: of the camera.
+        frame: of the angles.
+        delay_ms: age of a pose when it arrives.
+
+    Attributes:
+        port: that it listens at.
+        rejected: messages that could not be read.
+
+    Raises:
+        FreedPortError: the port is taken.
+    """
+
+    def __init__(
+        self,
+        port: int,
+        camera: int,
+        mount: Mount,
+        frame: Literal["head", "pitch"] = "head",
+        delay_ms: float = 0.0,
+    ) -> None:
+        self._camera, self._mount, self._frame, self._delay_us = camera, mount, frame, round(delay_ms * 1000)
+        self.rejected = 0
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            self._socket.bind(("", port))
+        except OSError as error:
+            self._socket.close()
+            raise FreedPortError(f"FreeD cannot be received at port {port}: {error}") from error
+        self._socket.setblocking(False)
+        self.port: int = self._socket.getsockname()[1]
+
+    def poses(self, now_us: int) -> list[MeasuredPose]:
+        """Return the newest pose that has arrived since the last call, if there is one."""
+        newest: list[MeasuredPose] = []
+        for _ in range(BURST_MAX):
+            try:
+                data = self._socket.recv(2048)
+            except OSError:
+                break
+            try:
+                pose = decode(data)
+            except FreedError:
+                self.rejected += 1
+                continue
+            if pose.camera == self._camera:
+                newest = [MeasuredPose(*self._angles(pose), now_us - self._delay_us)]
+        return newest
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
+    def _angles(self, pose: TrackedPose) -> tuple[float, float]:
+        if self._frame == "head":
+            return pose.pan_deg, pose.tilt_deg
+        pan_deg = _wrapped_deg(pose.pan_deg - 90.0 + self._mount.heading_deg)
+        return pan_deg, pose.tilt_deg - self._mount.tilt_offset_deg
 
 
 def _wrapped_deg(angle_deg: float) -> float:

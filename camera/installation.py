@@ -15,6 +15,8 @@ import msgspec
 
 from camera.bounds import Bounds, Range, Zone, bounds_of
 from camera.freed import PORT as FREED_PORT
+from camera.freed import FreedReceiver
+from camera.head_connection import PoseSource
 from camera.mount import Mount
 from camera.planner import STYLES, Style
 from camera.profile import Profile, ProfileError, load_profile
@@ -39,6 +41,22 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     width_deg: float
 
 
+class FreedIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Poses that a head, or a tracker on it, sends by FreeD D1.
+
+    Attributes:
+        port: UDP port at which they arrive.
+        id: camera id in the messages.
+        frame: ``head`` if the angles count from the head's own zeros, ``pitch`` if from the pitch's axes.
+        delay_ms: age of a pose when it arrives.
+    """
+
+    port: Annotated[int, msgspec.Meta(ge=1, le=65_535)]
+    id: Annotated[int, msgspec.Meta(ge=0, le=255)] = 1
+    frame: Literal["head", "pitch"] = "head"
+    delay_ms: Annotated[float, msgspec.Meta(ge=0, le=500)] = 0.0
+
+
 class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One camera.
 
@@ -58,6 +76,7 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         user_env, password_env: environment variables with the head's user and password.
         freed: ``host`` or ``host:port`` that gets the pose as FreeD D1, 50 times a second; empty sends none.
         freed_id: camera id in those messages.
+        freed_in: where the head's own poses arrive by FreeD; None if it sends none.
     """
 
     name: str
@@ -77,6 +96,7 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     password_env: str = ""
     freed: str = ""
     freed_id: Annotated[int, msgspec.Meta(ge=0, le=255)] = 1
+    freed_in: FreedIn | None = None
 
     @property
     def is_simulated(self) -> bool:
@@ -119,6 +139,11 @@ class Camera(msgspec.Struct, frozen=True):
         """Return host and port for its FreeD messages; None if it sends none."""
         return host_port(self.setup.freed, FREED_PORT) if self.setup.freed else None
 
+    def pose_source(self) -> PoseSource | None:
+        """Listen for the head's own poses; None if it sends none. Raises FreedPortError."""
+        to = self.setup.freed_in
+        return FreedReceiver(to.port, to.id, self.setup.mount, to.frame, to.delay_ms) if to else None
+
     def bounds(self) -> Bounds:
         """Return its soft limits and forbidden zones."""
         setup = self.setup
@@ -147,6 +172,9 @@ def load_installation(path: Path, environment: Mapping[str, str] = os.environ) -
         raise InstallationError(f"{path}: {error}") from error
     if not 1 <= len(cameras) <= CAMERAS_MAX:
         raise InstallationError(f"{path}: camera: {len(cameras)} cameras, not 1 to {CAMERAS_MAX}")
+    ports = [camera.freed_in.port for camera in cameras if camera.freed_in]
+    if len(ports) != len(set(ports)):
+        raise InstallationError(f"{path}: camera: freed_in: two cameras listen at one port")
     names = [camera.name for camera in cameras]
     for name in names:
         if names.count(name) > 1:

@@ -97,6 +97,7 @@ def _controller(
         role=setup.steering_role(),
         bounds=camera.bounds(),
         tracking=FreedSender(to, setup.freed_id, setup.mount) if (to := camera.freed_address()) else None,
+        source=camera.pose_source(),
     )
     running.callback(controller.stop)
     return controller.start()

@@ -7,13 +7,16 @@ asks for the position, ``#AXZ`` and ``#GZ`` the zoom (Panasonic, HD/4K Integrate
 from __future__ import annotations
 
 import base64
+import os
+from collections.abc import Callable
 from urllib.parse import quote
 
 from camera.profile import Profile
 from camera.protocols import messages
+from camera.protocols.http_digest import Challenge, answered, challenge_of
 from camera.protocols.http_exchange import HttpExchange
 from camera.protocols.messages import Message
-from camera.protocols.turns import Done, Refused, Reply
+from camera.protocols.turns import Done, More, Refused, Reply
 
 #: Position on the wire at pan 0 and tilt 0, and zoom on the wire at full wide.
 CENTRE, WIDE = 0x8000, 0x555
@@ -106,7 +109,9 @@ class PanasonicAw:
     Args:
         profile: of the head; its speed tables have 49 steps.
         host: for the ``Host`` header.
-        user, password: sent by HTTP Basic; empty if the head asks for none.
+        user, password: for the login; empty if the head asks for none. A head that asks for HTTP Digest gets it, any
+            other gets HTTP Basic.
+        random: bytes for a nonce.
     """
 
     interval_us = 130_000
@@ -114,11 +119,19 @@ class PanasonicAw:
     drive_repeat_us = 0
     closes_idle = True
 
-    def __init__(self, profile: Profile, host: str, user: str = "", password: str = "") -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        host: str,
+        user: str = "",
+        password: str = "",
+        random: Callable[[int], bytes] = os.urandom,
+    ) -> None:
         self.profile = profile
         self._http = HttpExchange(host)
-        token = base64.b64encode(f"{user}:{password}".encode()).decode()
-        self._headers = (("Authorization", f"Basic {token}"),) if user else ()
+        self._user, self._password, self._random = user, password, random
+        self._challenge: Challenge | None = None
+        self._challenged = False  # the message in flight was refused once for its login, and is sent again
 
     @property
     def closes(self) -> bool:
@@ -131,8 +144,19 @@ class PanasonicAw:
 
     def encode(self, message: Message, continued: bool = False) -> bytes:
         """Return the request of a message."""
+        self._challenged = continued
         target = f"/cgi-bin/aw_ptz?cmd={quote(encode(message), safe='')}&res=1"
-        return self._http.request("GET", target, self._headers)
+        return self._http.request("GET", target, self._login(target))
+
+    def _login(self, target: str) -> tuple[tuple[str, str], ...]:
+        if not self._user:
+            return ()
+        if self._challenge is not None:
+            nonce = self._random(8).hex()
+            self._challenge, header = answered(self._challenge, "GET", target, self._user, self._password, nonce)
+            return (("Authorization", header),)
+        token = base64.b64encode(f"{self._user}:{self._password}".encode()).decode()
+        return (("Authorization", f"Basic {token}"),)
 
     def replies(self, data: bytes, message: Message | None) -> list[Reply]:
         """Take a piece of the stream; return the reply to ``message`` if it is complete.
@@ -142,6 +166,11 @@ class PanasonicAw:
         """
         out: list[Reply] = []
         for answer in self._http.answers(data):
+            challenge = challenge_of(answer.header("www-authenticate")) if answer.status == 401 else None
+            if challenge is not None and self._user and not self._challenged:
+                self._challenge = challenge  # the first, or a new one after the old nonce has expired
+                out.append(More())
+                continue
             text = answer.body.decode("latin-1").strip()
             if answer.status != 200 or text.startswith(("eR", "ER")):
                 out.append(Refused(int(text[2]) if text[2:3].isdigit() else answer.status))

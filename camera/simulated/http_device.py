@@ -30,6 +30,10 @@ class HttpDevice:
         """Return status, content type and body of the answer to a request."""
         raise NotImplementedError
 
+    def headers(self, status: int) -> list[tuple[str, str]]:
+        """Return further headers of an answer."""
+        return []
+
     def receive(self, data: bytes, peer: Hashable, now_us: int) -> Out:
         """Take a piece of a peer's stream; return (peer, piece) to send. An empty piece closes the connection."""
         self._body.advance(now_us)
@@ -76,6 +80,6 @@ class HttpDevice:
         authorization = next((v.decode("latin-1") for k, v in request.headers if k == b"authorization"), "")
         target = request.target.decode("latin-1")
         status, kind, content = self.respond(request.method.decode("latin-1"), target, body, authorization)
-        headers = [("Content-Type", kind), ("Content-Length", str(len(content)))]
+        headers = [("Content-Type", kind), ("Content-Length", str(len(content))), *self.headers(status)]
         out = connection.send(h11.Response(status_code=status, headers=headers)) or b""
         return out + (connection.send(h11.Data(data=content)) or b"") + (connection.send(h11.EndOfMessage()) or b"")

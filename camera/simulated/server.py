@@ -44,6 +44,7 @@ class Quirks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         outage_every_s: time after which the network is lost for ``outage_s``, while the head moves on; 0 never.
         outage_s: length of an outage.
         drive_time_outs: for ONVIF, what the head does with the time-out of a drive.
+        login: for AW, how the head asks for user and password.
         reboot_every_s: time after which the head stops, forgets its controllers and is silent for two seconds; 0 never.
         seed: of the random numbers.
     """
@@ -56,6 +57,7 @@ class Quirks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     outage_every_s: float = 0.0
     outage_s: float = 3.0
     drive_time_outs: Literal["honoured", "ignored", "refused"] = "honoured"
+    login: Literal["basic", "digest"] = "basic"
     reboot_every_s: float = 0.0
     seed: int = 1
 
@@ -93,7 +95,7 @@ DEVICES: dict[str, tuple[bool, Callable[[Body, Wanted], Device]]] = {
         False,
         lambda body, to: OnvifDevice(body, to.address, to.user, to.password, time_outs=to.quirks.drive_time_outs),
     ),
-    "aw": (False, lambda body, to: PanasonicDevice(body, to.user, to.password)),
+    "aw": (False, lambda body, to: PanasonicDevice(body, to.user, to.password, to.quirks.login)),
 }
 REBOOT_US = 2_000_000
 

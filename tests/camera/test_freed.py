@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from camera.controller import CameraController
-from camera.freed import FreedError, FreedSender, TrackedPose, checksum, decode, encode, tracked
+from camera.freed import (
+    FreedError,
+    FreedPortError,
+    FreedReceiver,
+    FreedSender,
+    TrackedPose,
+    checksum,
+    decode,
+    encode,
+    tracked,
+)
 from camera.head import Pose
+from camera.head_connection import MeasuredPose, PoseSource
 from camera.mount import Mount
 from camera.profile import load_profile
+from camera.protocols.messages import Drive
 from camera.protocols.registry import Address
-from camera.simulated.server import HeadServer
+from camera.simulated.server import HeadServer, Quirks
 from tests.camera.test_controller import CirclingBall
+from tests.camera.virtual_head import VirtualHead
 
 
 def independent(data: bytes) -> tuple[float, ...]:
@@ -78,3 +92,67 @@ def test_a_running_camera_sends_where_its_head_points() -> None:
             assert (pose.x_m, pose.y_m, pose.z_m) == (mount.x_m, mount.y_m, mount.z_m)
         finally:
             controller.stop()
+
+
+def d1(camera: int, pan_deg: float, tilt_deg: float) -> bytes:
+    """A message packed by struct, as a head sends it; independent of the codec."""
+    numbers = b"".join(struct.pack(">i", round(v * 32768) << 8)[:3] for v in (pan_deg, tilt_deg, 0.0))
+    data = bytes((0xD1, camera)) + numbers + bytes(9 + 6 + 2)
+    return data + bytes(((0x40 - sum(data)) & 0xFF,))
+
+
+def test_poses_of_a_head_are_received_and_others_passed_over() -> None:
+    receiver = FreedReceiver(0, 5, Mount(heading_deg=90.0), delay_ms=40)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for data in (d1(5, 10.5, -3.25), d1(6, 99.0, 0.0), b"\xd1 nonsense", d1(5, 11.5, -3.25), d1(6, 99.0, 0.0)):
+            sender.sendto(data, ("127.0.0.1", receiver.port))
+    (pose,) = receiver.poses(1_000_000)
+    assert (pose.pan_deg, pose.tilt_deg, pose.at_us) == (11.5, -3.25, 960_000)
+    assert receiver.rejected == 1
+    assert receiver.poses(2_000_000) == []
+    with pytest.raises(FreedPortError, match=str(receiver.port)):
+        FreedReceiver(receiver.port, 5, Mount())
+    receiver.close()
+
+
+def test_pitch_coordinates_become_angles_of_the_head() -> None:
+    mount = Mount(heading_deg=37.0, tilt_offset_deg=-2.0)
+    receiver = FreedReceiver(0, 1, mount, "pitch")
+    sender = FreedSender(("127.0.0.1", receiver.port), 1, mount)
+    sender.send(Pose(12.0, -7.0, 30.0), 0)
+    (pose,) = receiver.poses(0)
+    assert (pose.pan_deg, pose.tilt_deg) == pytest.approx((12.0, -7.0), abs=1e-4)
+    sender.close()
+    receiver.close()
+
+
+def test_the_observer_follows_freed_between_two_answers_of_the_head() -> None:
+    profile = load_profile("ptzoptics-g2")  # 14.4 units a degree: its own answers are coarse
+
+    class Encoder:
+        """The head's encoder, exact and 20 ms old."""
+
+        def __init__(self, head: VirtualHead) -> None:
+            self.head = head
+            self.before: list[tuple[int, float]] = []
+
+        def poses(self, now_us: int) -> list[MeasuredPose]:
+            self.before.append((now_us, self.head.pose.pan_deg))
+            old = [one for one in self.before if one[0] <= now_us - 20_000]
+            return [MeasuredPose(old[-1][1], self.head.pose.tilt_deg, old[-1][0])] if old else []
+
+        def close(self) -> None: ...
+
+    def worst(source: Callable[[VirtualHead], PoseSource] | None) -> float:
+        # The model does not know of the dead time, so it is wrong whenever the speed changes.
+        head = VirtualHead(profile, "visca-tcp", quirks=Quirks(dead_ms=150), source=source)
+        head.run(2.0)
+        errors = []
+        for step in (12, -12, 16, -16):
+            head.connection.drive(Drive(step, 0), head.now_us)
+            for _ in range(60):
+                head.run(0.01)
+                errors.append(abs(head.connection.observer.at(head.now_us).pan_deg - head.pose.pan_deg))
+        return max(errors)
+
+    assert worst(Encoder) < 0.6 * worst(None)
