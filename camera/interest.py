@@ -1,180 +1,286 @@
-"""The point of interest: the ball a little ahead of now, pulled softly by events. Pure.
+"""The point of interest and what must be in the picture: the ball a little ahead of now, pulled softly by events. Pure.
 
 Theory of operation
 -------------------
-The point of interest is a weighted mean of points. The ball has weight 1; it is extrapolated, on the ground at
-constant speed, in height in free flight. Each recent event *pulls*: it adds the point that the rule of its kind names
-(the goal for a shot, the receiver for a pass, the position of a restart). A pull weighs the weight of the rule times
-the confidence of the event, half of that while the event is tentative, and fades to nothing over the rule's duration.
-The heaviest pull also chooses the framing. A withdrawn event stops to pull at once. The point may then jump; the
-movement does not, because ``camera.motion`` limits it.
+The point of interest is a weighted mean of points. The ball has weight 1; ``camera.lookahead`` says where it will be.
+Each recent event *pulls*: its situation in the framing table (``camera.framing``) names the subject, and how heavy the
+pull is, how long it holds and how it fades. A pull weighs this times the confidence of the event, times the chance that
+the event stands (``camera.chances``) while it is tentative. A withdrawn event pulls no more from the next tick on. The
+point may then jump; the movement does not, because ``camera.motion`` limits it, and goes on from where it is.
+
+Besides the point there are the *subjects*: what the picture must hold. They are the ball, its likely next players, the
+goal that is near, and what the situations include. Each has a chance, so that an unlikely one does not widen the
+picture. The width in metres is the mean of the situations' widths by the weights of their pulls, with that of play.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Mapping
 
 import msgspec
 
-from football.constants import GRAVITY_M_S2
-from football.update_stream import BallView, EventRecord, UpdateRecord, View
+from camera.chances import Chances
+from camera.framing import FramingTable, Situation, is_among
+from camera.lookahead import Outlook
+from football.update_stream import BallView, BodyView, EventRecord, View
 
-Where = Literal["place", "goal", "receiver"]
-Framing = Literal["play", "goalmouth", "restart", "player"]
-
-#: Share of its weight with which a tentative event pulls.
-TENTATIVE = 0.5
 #: Limit of events that pull at the same time; the newest remain.
-PULLS_MAX = 8
+PULLS_MAX = 12
 #: Limit of the time by which the ball is extrapolated.
 AHEAD_US_MAX = 1_000_000
-#: Limit of the distance beyond the lines to which the ball is extrapolated.
+#: Limit of the distance beyond the lines to which the aim follows the ball.
 BEYOND_M = 3.0
 #: A shot pulls to a point on the goal line, at most this far from the middle of the goal.
 GOAL_M = 4.0
+#: Half of the width of a goal that must be in the picture.
+POST_M = 3.66
+#: An event that arrives this late does not pull: play has gone on.
+STALE_US = 8_000_000
+#: Weight of open play's width among the widths of situations.
+PLAY_WEIGHT = 0.3
+#: A ball at a greater angle than this from the middle of a goal, across by along, does not bring it into the picture.
+GOAL_ACROSS = 1.2
 
-
-class Rule(msgspec.Struct, frozen=True):
-    """The pull of events of one kind.
-
-    Attributes:
-        where: the point: the event's own ``place``, the ``goal``, or the ``receiver`` of a pass.
-        weight: against the ball's, which is 1.
-        lasts_us: time from the event until it no longer pulls.
-        framing: the framing while this pull is the heaviest; it chooses the width of the picture.
-    """
-
-    where: Where
-    weight: float
-    lasts_us: int
-    framing: Framing
-
-
-#: Rule by kind, or by the first word of a kind; a whole kind goes first. ``docs/detectors.md`` lists the kinds.
-RULES: dict[str, Rule] = {
-    "shot.attempt": Rule("goal", 1.5, 1_500_000, "goalmouth"),
-    "shot.saved": Rule("place", 0.5, 1_500_000, "goalmouth"),
-    "goal.candidate": Rule("place", 2.0, 3_000_000, "goalmouth"),
-    "goal.scored": Rule("place", 2.0, 4_000_000, "goalmouth"),
-    "pass.attempt": Rule("receiver", 0.7, 1_500_000, "play"),
-    "restart": Rule("place", 0.8, 2_500_000, "restart"),
-    "out": Rule("place", 0.5, 2_000_000, "restart"),
-}
+Point = tuple[float, float, float]
 
 
 class Pull(msgspec.Struct, frozen=True):
-    """An event that pulls until the stream's clock reaches ``until_us``."""
+    """An event that pulls by the rules of a situation.
 
-    rule: Rule
+    Attributes:
+        situation: its row of the framing table.
+        event: the event.
+        begin_us: the stream's clock when the event was first asserted; its age counts from here.
+        x_m, y_m: the subject, if it stands still.
+        follows: object id of a player whom the subject is; empty for a place.
+        ended_by: id of the event that ended the situation; empty while it goes on.
+    """
+
+    situation: Situation
     event: EventRecord
-    until_us: int
+    begin_us: int
     x_m: float
     y_m: float
+    follows: str = ""
+    ended_by: str = ""
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """A point that should be in the picture, and the chance that it is needed."""
+
+    x_m: float
+    y_m: float
+    z_m: float
+    chance: float
 
 
 class Interest(msgspec.Struct, frozen=True):
-    """The point to look at, its velocity, and the framing."""
+    """The point to look at, its velocity, and what the picture must hold.
+
+    Attributes:
+        x_m, y_m, z_m: the point.
+        vx_m_s, vy_m_s: its velocity.
+        width_m: width of the picture at its distance.
+        widest_m: limit of the width that the subjects may ask for.
+        subjects: the ball first, if there is one.
+        lead_room: share of the picture's width by which the aim runs ahead.
+        causes: ids of the events that pull, the heaviest first.
+    """
 
     x_m: float
     y_m: float
     z_m: float
     vx_m_s: float
     vy_m_s: float
-    framing: Framing
+    width_m: float
+    widest_m: float
+    subjects: tuple[Subject, ...] = ()
+    lead_room: float = 0.0
+    causes: tuple[str, ...] = ()
 
 
-def rule_of(kind: str) -> Rule | None:
-    """Return the rule for an event kind; None if events of this kind do not move the camera."""
-    return RULES.get(kind) or RULES.get(kind.split(".", 1)[0])
+class Circumstances(msgspec.Struct, frozen=True):
+    """What is the same for all points of a tick.
 
-
-def pull_of(update: UpdateRecord, view: View | None, length_m: float) -> Pull | None:
-    """Return the pull of an asserted event; None if its kind has no rule or its point is unknown."""
-    event = update.event
-    rule = rule_of(event.kind)
-    if rule is None:
-        return None
-    point = _point(rule.where, event, view, length_m)
-    return Pull(rule, event, event.ts_us + rule.lasts_us, *point) if point else None
-
-
-def interest(
-    view: View, pulls: tuple[Pull, ...], now_us: int, ahead_us: int, frontier_us: int, size_m: tuple[float, float]
-) -> Interest | None:
-    """Return the point of interest ``ahead_us`` after the stream time ``now_us``; None if the view has no ball.
-
-    Args:
-        view: newest positions.
-        pulls: of the recent events.
-        now_us: the stream's clock now.
+    Attributes:
+        now_us: the stream's clock.
         ahead_us: the lead, with the measured age of the views.
         frontier_us: the watermark: events before it are confirmed and pull with their whole weight.
         size_m: length and width of the pitch.
     """
-    ball = view.ball
-    if ball is None:
-        return None
-    ahead_s = min(now_us - ball.ts_us + ahead_us, AHEAD_US_MAX) / 1e6
-    x_m, vx_m_s = _ahead(ball.x_m, ball.vx_m_s, ahead_s, size_m[0] / 2 + BEYOND_M)
-    y_m, vy_m_s = _ahead(ball.y_m, ball.vy_m_s, ahead_s, size_m[1] / 2 + BEYOND_M)
-    total, heaviest = 1.0, 0.0
-    framing: Framing = "play"
+
+    now_us: int
+    ahead_us: int
+    frontier_us: int
+    size_m: tuple[float, float]
+
+
+def pulls_of(
+    event: EventRecord, table: FramingTable, view: View | None, now_us: int, length_m: float
+) -> tuple[Pull, ...]:
+    """Return the pulls of an asserted event; none if its kind has no situation or its subject is unknown."""
+    if now_us - event.ts_us > STALE_US:
+        return ()
+    pulls = []
+    for situation in table.of(event.kind, event.variant):
+        found = _subject(situation, event, view, length_m)
+        if found is not None:
+            pulls.append(Pull(situation, event, now_us, *found))
+    return tuple(pulls)
+
+
+def ends(pull: Pull, event: EventRecord) -> bool:
+    """True if an event ends the situation of a pull."""
+    return is_among(event.kind, pull.situation.until) and event.ts_us >= pull.event.ts_us and not pull.ended_by
+
+
+def weight_of(pull: Pull, chances: Chances, now_us: int, frontier_us: int) -> float:
+    """Return the weight of a pull now, against the ball's."""
+    age_us = now_us - pull.begin_us
+    strength = 0.0 if pull.ended_by else pull.situation.strength(age_us / 1e6)
+    if strength == 0.0 or pull.event.ts_us < frontier_us:
+        return strength * pull.event.confidence
+    return strength * pull.event.confidence * chances.of(pull.event.kind).after(age_us)
+
+
+def interest(
+    ahead: Outlook,
+    bodies: Mapping[str, BodyView],
+    pulls: tuple[Pull, ...],
+    at: Circumstances,
+    table: FramingTable,
+    chances: Chances,
+) -> Interest:
+    """Return the point of interest ``ahead_us`` after now.
+
+    Args:
+        ahead: the near future of the newest view.
+        bodies: its players by object id.
+        pulls: of the recent events.
+        at: time, lead, watermark, pitch.
+        table: what is in the picture by situation.
+        chances: of tentative events.
+    """
+    ball_at = _on_pitch(ahead.at(seconds_ahead(ahead.ball.ts_us, at)), at.size_m)
+    total, x_m, y_m = 1.0, ball_at[0], ball_at[1]
+    width_total, width_log = PLAY_WEIGHT, PLAY_WEIGHT * math.log(table.play.width_m)
+    subjects = [Subject(*ball_at, 1.0), *_next_players(ahead, at, table.play.players)]
+    subjects += _near_goal(ball_at, at.size_m, table.play.goal_within_m)
+    causes: list[tuple[float, str]] = []
     for pull in pulls:
-        left = (pull.until_us - now_us) / pull.rule.lasts_us
-        if left <= 0:
+        weight = weight_of(pull, chances, at.now_us, at.frontier_us)
+        if weight == 0.0:
             continue
-        certainty = 1.0 if pull.event.ts_us < frontier_us else TENTATIVE
-        weight = pull.rule.weight * pull.event.confidence * certainty * min(1.0, left)
-        x_m, y_m = x_m + weight * pull.x_m, y_m + weight * pull.y_m
-        total += weight
-        if weight > heaviest:
-            framing, heaviest = pull.rule.framing, weight
-    z_m = _height(ball, ahead_s)
-    return Interest(x_m / total, y_m / total, z_m / total, vx_m_s / total, vy_m_s / total, framing)
+        causes.append((weight, pull.event.id))
+        width_total, width_log = width_total + weight, width_log + weight * math.log(pull.situation.width_m)
+        place = _place(pull, bodies)
+        if pull.situation.subject != "ball":
+            total, x_m, y_m = total + weight, x_m + weight * place[0], y_m + weight * place[1]
+        subjects += _included(pull, place, bodies, at.size_m, weight / pull.situation.weight)
+    causes.sort(key=lambda cause: -cause[0])
+    play, ball = table.play, ahead.ball
+    vx_m_s, vy_m_s = ball.vx_m_s / total, ball.vy_m_s / total
+    width_m = math.exp(width_log / width_total)
+    ids = tuple(dict.fromkeys(event_id for _, event_id in causes))
+    return Interest(
+        x_m / total, y_m / total, ball_at[2] / total, vx_m_s, vy_m_s, width_m, play.widest_m, tuple(subjects),
+        play.lead_room, ids,
+    )  # fmt: skip
 
 
-def _height(ball: BallView, ahead_s: float) -> float:
-    """Return the height of the ball in free flight ``ahead_s`` later, 0 once it is down."""
-    return max(0.0, ball.z_m + ball.vz_m_s * ahead_s - GRAVITY_M_S2 / 2 * ahead_s * ahead_s)
+def seconds_ahead(view_us: int, at: Circumstances) -> float:
+    """Return the time from a view to the instant that is aimed at."""
+    return min(at.now_us - view_us + at.ahead_us, AHEAD_US_MAX) / 1e6
 
 
-def _ahead(position: float, velocity: float, ahead_s: float, bound: float) -> tuple[float, float]:
-    """Return position and velocity ``ahead_s`` later; a ball that would pass ``bound`` stops there."""
-    ahead = position + velocity * ahead_s
-    if abs(ahead) <= bound or abs(ahead) <= abs(position):
-        return ahead, velocity
-    return math.copysign(max(bound, abs(position)), ahead), 0.0
+def _next_players(ahead: Outlook, at: Circumstances, most: int) -> list[Subject]:
+    seconds = seconds_ahead(ahead.ball.ts_us, at)
+    return [
+        Subject(one.body.x_m + one.body.vx_m_s * seconds, one.body.y_m + one.body.vy_m_s * seconds, 1.0, one.chance)
+        for one in ahead.players[:most]
+    ]
 
 
-def _point(where: Where, event: EventRecord, view: View | None, length_m: float) -> tuple[float, float] | None:
-    if where == "goal":
-        aimed_m = _number(event, "goal_y_m") or 0.0
-        return _goal_x(view.ball if view else None, event, length_m), max(-GOAL_M, min(GOAL_M, aimed_m))
-    if where == "receiver":
-        return _receiver(event, view)
-    if event.x_m is None or event.y_m is None:
-        return None
-    return event.x_m, event.y_m
+def _near_goal(ball_at: Point, size_m: tuple[float, float], within_m: float) -> list[Subject]:
+    """Return the posts of a goal that the ball is near, and in front of: a shot is likely."""
+    goal_x_m = math.copysign(size_m[0] / 2, ball_at[0])
+    along_m = abs(goal_x_m - ball_at[0])
+    if along_m > within_m or abs(ball_at[1]) > POST_M + GOAL_ACROSS * along_m:
+        return []
+    return _posts(goal_x_m, 1.0)
+
+
+def _posts(goal_x_m: float, chance: float) -> list[Subject]:
+    return [Subject(goal_x_m, -POST_M, 1.0, chance), Subject(goal_x_m, POST_M, 1.0, chance)]
+
+
+def _included(
+    pull: Pull, place: tuple[float, float], bodies: Mapping[str, BodyView], size_m: tuple[float, float], chance: float
+) -> list[Subject]:
+    found: list[Subject] = []
+    if "goal" in pull.situation.include:
+        found += _posts(math.copysign(size_m[0] / 2, place[0]), chance)
+    if "player" in pull.situation.include and (body := bodies.get(pull.event.player)):
+        found.append(Subject(body.x_m, body.y_m, 1.0, chance))
+    return found
+
+
+def _place(pull: Pull, bodies: Mapping[str, BodyView]) -> tuple[float, float]:
+    """Return where the subject of a pull is now."""
+    body = bodies.get(pull.follows) if pull.follows else None
+    return (body.x_m, body.y_m) if body is not None else (pull.x_m, pull.y_m)
+
+
+def _on_pitch(place: Point, size_m: tuple[float, float]) -> Point:
+    """Return a place, moved to at most ``BEYOND_M`` outside of the lines."""
+    x_m, y_m = (
+        max(-size / 2 - BEYOND_M, min(size / 2 + BEYOND_M, value)) for value, size in zip(place, size_m, strict=False)
+    )
+    return x_m, y_m, place[2]
+
+
+def _subject(
+    situation: Situation, event: EventRecord, view: View | None, length_m: float
+) -> tuple[float, float, str] | None:
+    """Return the place of a situation's subject, and the player whom it follows; None if it is unknown."""
+    match situation.subject:
+        case "goal":
+            aimed_m = _number(event, "goal_y_m") or 0.0
+            return _goal_x(view.ball if view else None, event, length_m), max(-GOAL_M, min(GOAL_M, aimed_m)), ""
+        case "target":
+            return _target(event, view)
+        case "player":
+            return _body(event.player, view) or _spot(event)
+        case "ball":
+            return 0.0, 0.0, ""
+        case "place":
+            return _spot(event)
 
 
 def _goal_x(ball: BallView | None, event: EventRecord, length_m: float) -> float:
-    """Return x of the goal that a shot aims at: the one in the ball's direction, else the nearer one."""
-    if ball and abs(ball.vx_m_s) > 1.0:
+    """Return x of the goal that an event aims at: the one in the ball's direction, else the nearer one."""
+    if event.kind.startswith("shot") and ball and abs(ball.vx_m_s) > 1.0:
         return math.copysign(length_m / 2, ball.vx_m_s)
     return math.copysign(length_m / 2, event.x_m if event.x_m is not None else ball.x_m if ball else 1.0)
 
 
-def _receiver(event: EventRecord, view: View | None) -> tuple[float, float] | None:
-    """Return the end of the pass if the event has it, else the position of the receiver."""
+def _target(event: EventRecord, view: View | None) -> tuple[float, float, str] | None:
+    """Return the end of the pass if the event has it, else the receiver."""
     x_m, y_m = _number(event, "end_x_m"), _number(event, "end_y_m")
     if x_m is not None and y_m is not None:
-        return x_m, y_m
+        return x_m, y_m, ""
     receiver = event.detail.get("receiver")
-    for body in view.players if view else ():
-        if body.object_id == receiver:
-            return body.x_m, body.y_m
-    return None
+    return _body(receiver, view) if isinstance(receiver, str) else None
+
+
+def _body(player: str, view: View | None) -> tuple[float, float, str] | None:
+    body = next((body for body in view.players if body.object_id == player), None) if view else None
+    return (body.x_m, body.y_m, player) if body is not None else None
+
+
+def _spot(event: EventRecord) -> tuple[float, float, str] | None:
+    return None if event.x_m is None or event.y_m is None else (event.x_m, event.y_m, "")
 
 
 def _number(event: EventRecord, name: str) -> float | None:

@@ -2,11 +2,13 @@
 
 Theory of operation
 -------------------
-Within a tick the jerk is constant, so the next state (position, velocity, acceleration) is exact. Two nested
-controllers give the desired acceleration: the position error gives a desired speed, and the speed error gives a desired
-acceleration. Near the target each is proportional to its error; together they are a critically damped follower. Further
-out each grows with the square root of its error, so that the axis can still brake in time. Then the acceleration is
-limited:
+Within a tick the jerk is constant, so the next state (position, velocity, acceleration) is exact. Three nested
+controllers give the jerk: the position error gives a desired speed, the speed error a desired acceleration, and the
+acceleration approaches that one. Near the target each is proportional to its error, and together they are a Bessel
+filter of third order, which hardly overshoots. It has half of the jerk of a critically damped follower of second order
+that keeps the ball in the picture as well: a kick reaches the acceleration through one integration more. Further out
+the desired speed and acceleration grow with the square root of their errors, so that the axis can still brake in time.
+Then the acceleration is limited:
 
 1. the jerk limit: the acceleration may change by at most J*dt;
 2. the acceleration limit A;
@@ -22,6 +24,9 @@ from __future__ import annotations
 import math
 
 import msgspec
+
+#: Coefficients of the Bessel polynomial s^3 + 6 s^2 + 15 s + 15, as rates of the nested controllers for a trail of 1 s.
+BESSEL_ACCEL, BESSEL_JERK = 2.5, 6.0
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -46,7 +51,7 @@ def follow(
     target_velocity: float,
     dt_s: float,
     limits: Limits,
-    stiffness_s: float,
+    trail_s: float,
     gain: float = 1.0,
 ) -> Motion:
     """Return the motion after one tick towards a moving target.
@@ -56,13 +61,15 @@ def follow(
         target, target_velocity: desired position now, and its velocity.
         dt_s: length of the tick.
         limits: never exceeded.
-        stiffness_s: natural frequency of the follower, 1/s; it trails a moving target by 2/stiffness_s seconds.
+        trail_s: time by which it trails an evenly moving target whose velocity is not given.
         gain: 1 follows the target, 0 brakes to a standstill; values between scale the desired speed.
     """
-    desired_velocity = gain * (target_velocity + _rate_towards(target - motion.position, stiffness_s / 2, limits.accel))
+    desired_velocity = gain * (target_velocity + _rate_towards(target - motion.position, 1 / trail_s, limits.accel))
     desired_velocity = max(-limits.speed, min(limits.speed, desired_velocity))
-    desired_accel = _rate_towards(desired_velocity - motion.velocity, 2 * stiffness_s, 2 * limits.jerk)
-    return moved(motion, _limited(motion, desired_accel, dt_s, limits), dt_s)
+    desired_accel = _rate_towards(desired_velocity - motion.velocity, BESSEL_ACCEL / trail_s, 2 * limits.jerk)
+    approach = min(1.0, BESSEL_JERK / trail_s * dt_s)
+    accel = motion.accel + approach * (desired_accel - motion.accel)
+    return moved(motion, _limited(motion, accel, dt_s, limits), dt_s)
 
 
 def _rate_towards(error: float, slope: float, brake: float) -> float:

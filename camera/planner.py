@@ -3,14 +3,14 @@
 Theory of operation
 -------------------
 There are two inputs, because views arrive steadily while events may be late or withdrawn. At each tick the newest
-view gives a point of interest and its velocity (``camera.interest``), the mount turns it into angles, and each axis
-follows within its limits (``camera.motion``). Events only add pulls to the interest and choose the framing, so a late
-or withdrawn event never stalls a tick.
+view gives a point of interest and what must be in the picture (``camera.interest``), the composer makes angles and a
+width of them (``camera.composition``), and each axis follows within its limits (``camera.motion``). Events only add
+pulls, so a late or withdrawn event never stalls a tick.
 
-Each axis has a *gate*, the dead zone with hysteresis. It opens when the error leaves the outer zone. It closes when
-the error is inside the inner zone and the camera is almost still. An opening gate raises the gain of
-``follow`` smoothly over ``GATE_S``, a closing one lowers it. While it is closed the desired speed is exactly zero, so
-the camera does not creep.
+Each axis has a *gate*, the dead zone with hysteresis and a soft knee. It opens when the error leaves the outer zone,
+and closes when the error is well inside and the camera is almost still. While it is open, the desired speed rises from
+nothing at the inner zone to its whole at the outer one, without a kink; an opening gate raises it smoothly over
+``GATE_S``, too. While it is closed the desired speed is exactly zero, so the camera does not creep.
 
 Without a new view for ``silence_us`` the planner brakes to a standstill within the same limits, and stays until the
 next view.
@@ -19,24 +19,33 @@ next view.
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 
 import msgspec
 
 from camera.bounds import Bounds, bounds_of
+from camera.chances import Chances, load_chances
+from camera.composition import Composer
+from camera.framing import FramingTable, load_framing
 from camera.head import Pose
-from camera.interest import AHEAD_US_MAX, PULLS_MAX, Framing, Interest, Pull, interest, pull_of
+from camera.interest import PULLS_MAX, Circumstances, Interest, Pull, ends, interest, pulls_of, seconds_ahead
+from camera.lookahead import Outlook, outlook
 from camera.motion import Limits, Motion, follow
 from camera.mount import Mount
 from camera.operator import DEAD_MAN_US, GoTo, Hold, ManualDrive, Order
 from camera.profile import Profile
 from camera.roles import ROLES, Role, shown
-from football.update_stream import UpdateRecord, View
+from football.update_stream import BodyView, UpdateRecord, View
 
 TICK_US = 20_000
 #: A late tick counts as at most this long, so that the plan does not jump.
 TICK_US_MAX = 60_000
 #: Time in which a gate opens or closes completely.
 GATE_S = 0.3
+#: Time by which the zoom trails; its dead zone, as logarithms of the picture's width.
+ZOOM_TRAIL_S, ZOOM_OUTER, ZOOM_INNER = 1.2, 0.10, 0.02
+#: Limit of the events of which the time of their first assertion is remembered.
+BEGUN_MAX = 64
 
 
 class Style(msgspec.Struct, frozen=True):
@@ -44,35 +53,28 @@ class Style(msgspec.Struct, frozen=True):
 
     Attributes:
         lead_us: how far ahead of now the camera aims, see docs/cameras.md.
-        stiffness_s: natural frequency of the follower, 1/s (see ``camera.motion.follow``).
+        trail_s: time by which the camera trails a moving target (see ``camera.motion.follow``).
         forward: share of the target's own speed that is added to the desired speed: less lag, more jerk.
         pan, tilt: limits of speed, acceleration and jerk, in degrees.
         zoom: the same, of the natural logarithm of the picture's width.
         outer, inner: dead zone as shares of the picture's width (pan) and height (tilt).
         silence_us: time without a new view after which the camera brakes.
-        picture_m: width of the picture in metres, at the distance of the interest, by framing.
     """
 
-    lead_us: int = 400_000
-    stiffness_s: float = 3.0
-    forward: float = 0.0
-    pan: Limits = Limits(60.0, 60.0, 200.0)
-    tilt: Limits = Limits(30.0, 30.0, 100.0)
+    lead_us: int = 100_000
+    trail_s: float = 0.5
+    forward: float = 0.15
+    pan: Limits = Limits(60.0, 90.0, 300.0)
+    tilt: Limits = Limits(30.0, 45.0, 150.0)
     zoom: Limits = Limits(0.35, 0.5, 1.5)
     outer: float = 0.05
     inner: float = 0.02
     silence_us: int = 300_000
-    picture_m: tuple[tuple[Framing, float], ...] = (
-        ("play", 30.0),
-        ("goalmouth", 36.0),
-        ("restart", 26.0),
-        ("player", 10.0),
-    )
 
 
-CALM = Style(stiffness_s=2.0, pan=Limits(40.0, 35.0, 100.0), tilt=Limits(20.0, 18.0, 50.0), outer=0.08, inner=0.03)
+CALM = Style(trail_s=0.8, pan=Limits(40.0, 35.0, 100.0), tilt=Limits(20.0, 18.0, 50.0), outer=0.08, inner=0.03)
 NORMAL = Style()
-SPORT = Style(stiffness_s=5.0, forward=0.4, pan=Limits(90.0, 110.0, 500.0), tilt=Limits(45.0, 55.0, 250.0))
+SPORT = Style(trail_s=0.35, forward=0.3, pan=Limits(90.0, 150.0, 700.0), tilt=Limits(45.0, 75.0, 350.0))
 STYLES = {"calm": CALM, "normal": NORMAL, "sport": SPORT}
 
 
@@ -82,6 +84,7 @@ class Plan(msgspec.Struct, frozen=True):
     ``target_*`` is the interest's direction, before any smoothing; ``pan``, ``tilt`` are the smooth movement,
     ``width_deg`` the picture's width. ``mode``: ``follow``, ``hold`` (in the dead zone) or ``stop`` (no new view, or
     without the ball or the role's player); ``operator``, ``held`` or ``preset`` while an operator's order is in force.
+    ``causes``: ids of the events that pull, the heaviest first.
     """
 
     now_us: int
@@ -91,6 +94,7 @@ class Plan(msgspec.Struct, frozen=True):
     tilt: Motion
     width_deg: float
     mode: str
+    causes: tuple[str, ...] = ()
 
 
 class _Gate:
@@ -112,11 +116,17 @@ class _Gate:
         """
         if abs(error) > outer:
             self.open = True
-        elif abs(error) < inner and speed < still:
+        elif abs(error) < (inner + outer) / 2 and speed < still:
             self.open = False
         step = dt_s / GATE_S
         self._share = min(1.0, self._share + step) if self.open else max(0.0, self._share - step)
-        return self._share * self._share * (3 - 2 * self._share)
+        return _smooth(self._share) * _smooth((abs(error) - inner) / (outer - inner))
+
+
+def _smooth(share: float) -> float:
+    """Return a smooth step from 0 at 0 to 1 at 1."""
+    share = max(0.0, min(1.0, share))
+    return share * share * (3 - 2 * share)
 
 
 class Planner:
@@ -130,6 +140,8 @@ class Planner:
         size_m: length and width of the pitch.
         role: what the camera shows.
         bounds: where it may look; None is the whole travel of the head.
+        framing: what is in the picture by situation; None is the product's table.
+        chances: of tentative events; None is the measured table.
     """
 
     def __init__(
@@ -141,30 +153,48 @@ class Planner:
         size_m: tuple[float, float] = (105.0, 68.0),
         role: Role = ROLES["main"],
         bounds: Bounds | None = None,
+        framing: FramingTable | None = None,
+        chances: Chances | None = None,
     ) -> None:
         self.mount, self.profile, self.style, self.size_m = mount, profile, style, size_m
         self.role, self.bounds = role, bounds or bounds_of(profile)
         self.order: Order | None = None  # of the operator; None plans by itself
         self._pan, self._tilt = Motion(start.pan_deg), Motion(start.tilt_deg)
         self._zoom = Motion(math.log(start.width_deg))
+        self.framing, self.chances = framing or load_framing(), chances or load_chances()
+        self._composer = Composer(mount, profile)
         self._target = (start.pan_deg, start.tilt_deg)
         self._gates = (_Gate(), _Gate(), _Gate())
         self.delay_us = 0  # measured age of a view on its arrival; added to the lead
         self._view: View | None = None
         self._view_arrived_us = 0
+        self._outlook: Outlook | None = None
+        self._bodies: dict[str, BodyView] = {}
         self._ticked_us: int | None = None
         self._pulls: tuple[Pull, ...] = ()
+        self._begun: OrderedDict[str, int] = OrderedDict()  # by event, when it was first asserted
+        self._causes: tuple[str, ...] = ()
 
     def take_view(self, view: View, now_us: int) -> None:
         """Take a view that reached the camera at ``now_us``; a view older than the last is ignored."""
         if self._view is None or view.ts_us > self._view.ts_us:
             self._view, self._view_arrived_us = view, now_us
+            self._outlook = outlook(view)
+            self._bodies = {body.object_id: body for body in view.players}
 
     def take_update(self, update: UpdateRecord) -> None:
-        """Take an update of an event: an asserted event may pull, a withdrawn one no longer does."""
-        others = tuple(pull for pull in self._pulls if pull.event.id != update.event.id)
-        pull = pull_of(update, self._view, self.size_m[0]) if update.diff > 0 else None
-        self._pulls = (*others, pull)[-PULLS_MAX:] if pull else others
+        """Take an update: an asserted event may pull or end other pulls, a withdrawn one does neither any more."""
+        event, replace = update.event, msgspec.structs.replace
+        pulls = [pull for pull in self._pulls if pull.event.id != event.id]
+        if update.diff > 0:
+            pulls = [replace(pull, ended_by=event.id) if ends(pull, event) else pull for pull in pulls]
+            begin_us = self._begun.setdefault(event.id, self.stream_us)
+            pulls += pulls_of(event, self.framing, self._view, begin_us, self.size_m[0])
+            while len(self._begun) > BEGUN_MAX:
+                self._begun.popitem(last=False)
+        else:
+            pulls = [replace(pull, ended_by="") if pull.ended_by == event.id else pull for pull in pulls]
+        self._pulls = tuple(pulls[-PULLS_MAX:])
 
     def resume_at(self, pose: Pose) -> None:
         """Continue from ``pose``, where the head stands still after a reconnect."""
@@ -184,7 +214,9 @@ class Planner:
         assert now_us >= last_us, f"time runs forward: {now_us} after {last_us}"
         dt_s = min(now_us - last_us, TICK_US_MAX) / 1e6
         self._ticked_us = now_us
-        self._pulls = tuple(pull for pull in self._pulls if pull.until_us > self.stream_us)
+        stream_s = self.stream_us / 1e6
+        self._pulls = tuple(pull for pull in self._pulls if stream_s - pull.begin_us / 1e6 < pull.situation.lasts_s)
+        self._causes = ()
         if self.order is not None:
             mode, moved = self._obey(self.order, now_us, dt_s)
         else:
@@ -195,7 +227,7 @@ class Planner:
             moved = (*self._braked(self._pan, self._tilt, dt_s), moved[2])
         if dt_s > 0:
             self._pan, self._tilt, self._zoom = moved
-        return Plan(now_us, *self._target, self._pan, self._tilt, math.exp(self._zoom.position), mode)
+        return Plan(now_us, *self._target, self._pan, self._tilt, math.exp(self._zoom.position), mode, self._causes)
 
     def _obey(self, order: Order, now_us: int, dt_s: float) -> tuple[str, tuple[Motion, Motion, Motion]]:
         """Return the mode, and pan, tilt and zoom after a tick of an operator's order."""
@@ -203,9 +235,10 @@ class Planner:
         match order:
             case GoTo(pose):
                 self._target = self.bounds.clipped(pose.pan_deg, pose.tilt_deg)
-                pan = follow(self._pan, self._target[0], 0.0, dt_s, style.pan, style.stiffness_s)
-                tilt = follow(self._tilt, self._target[1], 0.0, dt_s, style.tilt, style.stiffness_s)
-                return "preset", (pan, tilt, follow(self._zoom, math.log(pose.width_deg), 0.0, dt_s, style.zoom, 1.5))
+                pan = follow(self._pan, self._target[0], 0.0, dt_s, style.pan, style.trail_s)
+                tilt = follow(self._tilt, self._target[1], 0.0, dt_s, style.tilt, style.trail_s)
+                zoom = follow(self._zoom, math.log(pose.width_deg), 0.0, dt_s, style.zoom, ZOOM_TRAIL_S)
+                return "preset", (pan, tilt, zoom)
             case ManualDrive(pan_share, tilt_share, zoom_share, at_us) if now_us - at_us <= DEAD_MAN_US:
                 pan = self._driven(self._pan, pan_share, self.bounds.pan_deg, style.pan, dt_s)
                 tilt = self._driven(self._tilt, tilt_share, self.bounds.tilt_deg, style.tilt, dt_s)
@@ -221,30 +254,34 @@ class Planner:
         goal = ends[1] if share > 0 else ends[0] if share < 0 else motion.position
         slow = Limits(max(abs(share), 0.01) * limits.speed, limits.accel, limits.jerk)
         if abs(motion.velocity) > slow.speed:
-            return follow(motion, goal, 0.0, dt_s, limits, self.style.stiffness_s, abs(share))
-        return follow(motion, goal, 0.0, dt_s, slow, self.style.stiffness_s)
+            return follow(motion, goal, 0.0, dt_s, limits, self.style.trail_s, abs(share))
+        return follow(motion, goal, 0.0, dt_s, slow, self.style.trail_s)
 
     def _focus(self, now_us: int, frontier_us: int) -> Interest | None:
         """Return the point of interest; None without a ball, or without a new view for ``silence_us``."""
         if self._view is None or now_us - self._view_arrived_us > self.style.silence_us:
             return None
-        stream_us = self._view.ts_us + now_us - self._view_arrived_us
-        ahead_us = self.style.lead_us + self.delay_us
-        focus = interest(self._view, self._pulls, stream_us, ahead_us, frontier_us, self.size_m)
-        ahead_s = min(stream_us - self._view.ts_us + ahead_us, AHEAD_US_MAX) / 1e6
-        return shown(self.role, focus, self._view, self.size_m[0], ahead_s)
+        at = Circumstances(self.stream_us, self.style.lead_us + self.delay_us, frontier_us, self.size_m)
+        focus = None
+        if self._outlook is not None:
+            focus = interest(self._outlook, self._bodies, self._pulls, at, self.framing, self.chances)
+        ahead_s = seconds_ahead(self._view.ts_us, at)
+        return shown(self.role, focus, self._view, self.framing.play, self.size_m[0], ahead_s)
 
     def _follow(self, focus: Interest, dt_s: float) -> tuple[Motion, Motion, Motion]:
         """Return pan, tilt and zoom after a tick that follows ``focus``."""
-        style, zoom = self.style, self.profile.zoom
-        width_deg = math.exp(self._zoom.position)
-        height_deg = zoom.height_deg(width_deg)
-        self._target = self._aim(focus.x_m, focus.y_m, focus.z_m)
-        soon = self._aim(focus.x_m + focus.vx_m_s * 0.1, focus.y_m + focus.vy_m_s * 0.1, focus.z_m)
-        pan_rate, tilt_rate = (10 * style.forward * (b - a) for a, b in zip(self._target, soon, strict=True))
+        style, width_deg = self.style, math.exp(self._zoom.position)
+        height_deg = self.profile.zoom.height_deg(width_deg)
+        self._causes = focus.causes
+        wanted = self._composer.compose(focus, width_deg, dt_s)
+        self._target = self.bounds.clipped(wanted.pan_deg, wanted.tilt_deg)
+        now, soon = (
+            self.mount.aim(focus.x_m + focus.vx_m_s * s, focus.y_m + focus.vy_m_s * s, focus.z_m) for s in (0.0, 0.1)
+        )
+        pan_rate, tilt_rate = (10 * style.forward * (b - a) for a, b in zip(now, soon, strict=True))
         pan = self._axis(0, self._pan, self._target[0], pan_rate, style.pan, width_deg, dt_s)
         tilt = self._axis(1, self._tilt, self._target[1], tilt_rate, style.tilt, height_deg, dt_s)
-        return pan, tilt, self._follow_zoom(focus, dt_s)
+        return pan, tilt, self._follow_zoom(math.log(wanted.width_deg), dt_s)
 
     def _axis(
         self, which: int, motion: Motion, target: float, rate: float, limits: Limits, picture_deg: float, dt_s: float
@@ -254,29 +291,24 @@ class Planner:
         gate = self._gates[which]
         outer, inner = style.outer * picture_deg, style.inner * picture_deg
         gain = gate.gain(target - motion.position, speed, outer, inner, 0.3, dt_s)
-        return follow(motion, target, rate, dt_s, limits, style.stiffness_s, gain)
+        return follow(motion, target, rate, dt_s, limits, style.trail_s, gain)
 
-    def _follow_zoom(self, focus: Interest, dt_s: float) -> Motion:
-        """Return the zoom after a tick towards the width of the framing, at the distance of ``focus``."""
-        zoom, style = self.profile.zoom, self.style
-        distance_m = self.mount.distance_m(focus.x_m, focus.y_m, focus.z_m)
-        picture_m = dict(style.picture_m)[focus.framing] * self.role.picture
-        width_deg = 2 * math.degrees(math.atan(picture_m / 2 / distance_m))
-        width_deg = max(zoom.tele_width_deg, min(zoom.wide_width_deg, width_deg))
-        target = math.log(width_deg)
-        gain = self._gates[2].gain(target - self._zoom.position, abs(self._zoom.velocity), 0.1, 0.02, 0.01, dt_s)
-        return follow(self._zoom, target, 0.0, dt_s, style.zoom, 1.5, gain)
+    def _follow_zoom(self, target: float, dt_s: float) -> Motion:
+        """Return the zoom after a tick towards a logarithm of the picture's width."""
+        style, error = self.style, target - self._zoom.position
+        gain = self._gates[2].gain(error, abs(self._zoom.velocity), ZOOM_OUTER, ZOOM_INNER, 0.01, dt_s)
+        return follow(self._zoom, target, 0.0, dt_s, style.zoom, ZOOM_TRAIL_S, gain)
 
     def _brake(self, dt_s: float) -> tuple[Motion, Motion, Motion]:
         """Return pan, tilt and zoom after a tick of braking."""
-        zoom = follow(self._zoom, self._zoom.position, 0.0, dt_s, self.style.zoom, 1.5, 0.0)
+        zoom = follow(self._zoom, self._zoom.position, 0.0, dt_s, self.style.zoom, ZOOM_TRAIL_S, 0.0)
         return (*self._braked(self._pan, self._tilt, dt_s), zoom)
 
     def _braked(self, pan: Motion, tilt: Motion, dt_s: float) -> tuple[Motion, Motion]:
         style = self.style
         return (
-            follow(pan, pan.position, 0.0, dt_s, style.pan, style.stiffness_s, 0.0),
-            follow(tilt, tilt.position, 0.0, dt_s, style.tilt, style.stiffness_s, 0.0),
+            follow(pan, pan.position, 0.0, dt_s, style.pan, style.trail_s, 0.0),
+            follow(tilt, tilt.position, 0.0, dt_s, style.tilt, style.trail_s, 0.0),
         )
 
     def _can_move(self, moved: tuple[Motion, Motion, Motion], dt_s: float) -> bool:
@@ -288,7 +320,3 @@ class Planner:
             return any(zone.holds(self._pan.position, self._tilt.position) for zone in self.bounds.forbidden)
         step_s = max(dt_s, TICK_US / 1e6)
         return self.bounds.can_stop(moved[0], moved[1], lambda pan, tilt: self._braked(pan, tilt, step_s))
-
-    def _aim(self, x_m: float, y_m: float, z_m: float) -> tuple[float, float]:
-        """Return pan and tilt of a point, within the bounds."""
-        return self.bounds.clipped(*self.mount.aim(x_m, y_m, z_m))

@@ -11,16 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from camera.framing import load_framing
 from camera.head import Pose
-from camera.interest import RULES, TENTATIVE, interest, pull_of, rule_of
 from camera.motion import Limits, Motion, follow
 from camera.mount import Mount
 from camera.planner import CALM, NORMAL, SPORT, TICK_US, Plan, Planner, Style
 from camera.profile import load_profile
 from football.update_stream import BallView, BodyView, EventRecord, UpdateRecord, View
 
-MOUNT, X400 = Mount(), load_profile()
-SIZE_M = (105.0, 68.0)
+MOUNT, X400, FRAMING = Mount(), load_profile(), load_framing()
+
+
+#: Kinds of all situations, and one of none.
+KINDS = [*dict.fromkeys(kind for one in FRAMING.situation for kind in one.kinds), "unknown"]
 
 
 def _view(ts_us: int, x_m: float, y_m: float = 0.0, vx_m_s: float = 0.0, vy_m_s: float = 0.0) -> View:
@@ -74,14 +77,14 @@ expectations = st.lists(
 
 
 @settings(deadline=None)
-@given(limits_, expectations, st.floats(1, 8))
+@given(limits_, expectations, st.floats(0.25, 2))
 def test_no_wish_makes_an_axis_exceed_its_speed_acceleration_or_jerk(
-    limits: Limits, expected_at: list[tuple[float, float, float, int]], stiffness_s: float
+    limits: Limits, expected_at: list[tuple[float, float, float, int]], trail_s: float
 ) -> None:
     motion, motions = Motion(0.0), [Motion(0.0)]
     for target, rate, gain, ticks in expected_at:
         for _ in range(ticks):
-            motion = follow(motion, target, rate, 0.02, limits, stiffness_s, gain)
+            motion = follow(motion, target, rate, 0.02, limits, trail_s, gain)
             motions.append(motion)
     _within(motions, limits)
     # Within a tick the speed peaks where the acceleration crosses zero: not above the limit either.
@@ -95,7 +98,7 @@ def test_no_wish_makes_an_axis_exceed_its_speed_acceleration_or_jerk(
 def test_an_axis_reaches_a_resting_target_and_hardly_overshoots(style: Style) -> None:
     motion, furthest = Motion(0.0), 0.0
     for _ in range(400):
-        motion = follow(motion, 30.0, 0.0, 0.02, style.pan, style.stiffness_s)
+        motion = follow(motion, 30.0, 0.0, 0.02, style.pan, style.trail_s)
         furthest = max(furthest, motion.position)
     assert motion.position == pytest.approx(30.0, abs=0.05)
     assert furthest < 31.0
@@ -112,7 +115,7 @@ def test_a_jumping_ball_and_a_storm_of_events_never_exceed_the_limits(seed: int)
             position = [rng.uniform(-55, 55), rng.uniform(-36, 36), rng.uniform(-30, 30), rng.uniform(-30, 30)]
             planner.take_view(_view(now_us, *position), now_us)
         if rng.random() < 0.2:
-            kind = rng.choice([*RULES, "restart.corner", "unknown"])
+            kind = rng.choice(KINDS)
             where = rng.uniform(-52, 52), rng.uniform(-34, 34)
             planner.take_update(_update(kind, now_us, rng.choice([1, -1]), *where, receiver="home_9"))
         plans.append(planner.tick(now_us, rng.choice([0, now_us])))
@@ -126,14 +129,14 @@ def test_the_same_calls_give_the_same_plans() -> None:
     assert _watch(_planner(), iter(track)) == _watch(_planner(), iter(track))
 
 
-def test_a_steady_ball_is_followed_with_the_lead_in_hand() -> None:
-    track = [_view(k * TICK_US, -30 + 5.0 * k * 0.02, 0.0, 5.0) for k in range(400)]
+def test_a_ball_that_moves_on_evenly_is_kept_near_the_middle() -> None:
+    track = [_view(k * TICK_US, -30 + 5.0 * k * 0.02, 0.0, 5.0) for k in range(500)]
     last = _watch(_planner(-30.0), iter(track))[-1]
     ball = track[-1].ball
     assert ball is not None
     ball_deg = MOUNT.aim(ball.x_m, ball.y_m)[0]
-    assert last.target_pan_deg == pytest.approx(MOUNT.aim(ball.x_m + 2.0, 0.0)[0], abs=0.05)
-    assert abs(last.pan.position - ball_deg) < 2.0
+    assert last.target_pan_deg > ball_deg + 0.5, "the aim runs ahead"
+    assert abs(last.pan.position - ball_deg) < 1.5
 
 
 def test_inside_the_dead_zone_the_camera_does_not_creep() -> None:
@@ -175,79 +178,72 @@ def test_a_view_older_than_the_last_is_ignored() -> None:
 def test_a_shot_pulls_towards_the_goal_it_flies_at_and_its_withdrawal_does_not_snap_back() -> None:
     planner = _planner(20.0)
     track = [_view(k * TICK_US, 20.0, 0.0, 1.5) for k in range(1000)]
-    plans = _watch(planner, iter(track[:100]))
+    plans = _watch(planner, iter(track[:200]))
     before = plans[-1].target_pan_deg
-    planner.take_update(_update("shot.attempt", track[100].ts_us, x_m=20.0, y_m=0.0))
-    for k in range(100, 125):
+    planner.take_update(_update("shot.attempt", track[200].ts_us, x_m=20.0, y_m=0.0))
+    for k in range(200, 225):
         planner.take_view(track[k], k * TICK_US)
         plans.append(planner.tick(k * TICK_US, 0))
     pulled = plans[-1]
-    assert pulled.target_pan_deg > before + 4.0
+    assert pulled.target_pan_deg > before + 3.0
     assert pulled.pan.velocity > 1.0
-    planner.take_update(_update("shot.attempt", track[100].ts_us, -1, x_m=20.0, y_m=0.0))
-    for k in range(125, 300):
+    assert pulled.causes == ("shot.attempt#a",)
+    planner.take_update(_update("shot.attempt", track[200].ts_us, -1, x_m=20.0, y_m=0.0))
+    for k in range(225, 400):
         planner.take_view(track[k], k * TICK_US)
         plans.append(planner.tick(k * TICK_US, 0))
-    assert plans[125].target_pan_deg == pytest.approx(before, abs=0.01), "the weight falls at once"
-    assert plans[125].pan.velocity > 0, "the camera does not"
+    assert plans[225].target_pan_deg == pytest.approx(before, abs=0.1), "the weight falls at once"
+    assert plans[225].causes == ()
+    assert plans[225].pan.velocity > 0, "the camera does not"
     _within([p.pan for p in plans], NORMAL.pan)
 
 
-def _pulled_x(update: UpdateRecord, view: View, now_us: int, frontier_us: int) -> float:
-    pull = pull_of(update, view, SIZE_M[0])
-    assert pull is not None
-    expected = interest(view, (pull,), now_us, 0, frontier_us, SIZE_M)
-    assert expected is not None
-    return expected.x_m
-
-
-def test_a_tentative_event_pulls_softer_than_a_confirmed_one_and_fades() -> None:
-    view, update = _view(0, 0.0), _update("restart.corner", 0, x_m=50.0, y_m=30.0)
-    weight = RULES["restart"].weight
-    assert _pulled_x(update, view, 0, 0) == pytest.approx(50 * TENTATIVE * weight / (1 + TENTATIVE * weight))
-    assert _pulled_x(update, view, 0, 1) == pytest.approx(50 * weight / (1 + weight))
-    half = RULES["restart"].lasts_us // 2
-    assert 0 < _pulled_x(update, view, half, 1) < _pulled_x(update, view, 0, 1)
-    assert _pulled_x(update, view, 2 * half, 1) == 0.0
-
-
-def test_a_pass_pulls_to_where_it_will_be_met_else_to_the_receiver_else_not_at_all() -> None:
-    view = _view(0, 0.0)
-    met = pull_of(_update("pass.attempt", end_x_m=30.0, end_y_m=-5.0, receiver="home_9"), view, 105.0)
-    at_him = pull_of(_update("pass.attempt", receiver="home_9"), view, 105.0)
-    assert met is not None
-    assert at_him is not None
-    assert (met.x_m, met.y_m) == (30.0, -5.0)
-    assert (at_him.x_m, at_him.y_m) == (20.0, 10.0)
-    assert pull_of(_update("pass.attempt", receiver="nobody"), view, 105.0) is None
-    assert pull_of(_update("possession.gain", x_m=1.0, y_m=1.0), view, 105.0) is None
-
-
-def test_kinds_find_their_rule_by_name_or_by_first_word() -> None:
-    assert rule_of("restart.throw_in") is RULES["restart"]
-    assert rule_of("out") is RULES["out"]
-    assert rule_of("shot.off") is None
-
-
-def test_the_lead_never_runs_far_off_the_pitch() -> None:
-    expected = interest(_view(0, 50.0, 0.0, 30.0), (), 0, 1_000_000, 0, SIZE_M)
-    assert expected is not None
-    assert expected.x_m == pytest.approx(55.5)
-    assert expected.vx_m_s == 0.0
-
-
-@pytest.mark.parametrize(("ahead_s", "height_m"), [(0.0, 3.0), (0.5, 3.0 + 4.0 - 9.81 / 8), (1.0, 6.095)])
-def test_a_ball_in_the_air_is_expected_where_it_will_be_and_never_below_the_grass(
-    ahead_s: float, height_m: float
+@settings(deadline=None, max_examples=20)
+@given(st.sampled_from(KINDS), st.integers(0, 120), st.floats(-50, 50), st.floats(-30, 30))
+def test_no_withdrawal_makes_the_camera_exceed_its_limits_or_turn_at_once(
+    kind: str, ticks: int, x_m: float, y_m: float
 ) -> None:
-    rising = View(0, BallView(0, 0.0, 0.0, 3.0, 0.0, 0.0, 8.0), ())
-    falling = View(0, BallView(0, 0.0, 0.0, 1.0, 0.0, 0.0, -20.0), ())
-    expected = interest(rising, (), 0, int(ahead_s * 1e6), 0, SIZE_M)
-    down = interest(falling, (), 0, 500_000, 0, SIZE_M)
-    assert expected is not None
-    assert down is not None
-    assert expected.z_m == pytest.approx(height_m)
-    assert down.z_m == 0.0
+    planner = _planner(10.0)
+    planner.take_view(_view(0, 10.0), 0)
+    planner.tick(0)
+    planner.take_update(_update(kind, 0, 1, x_m, y_m, receiver="home_9"))
+    plans = []
+    for k in range(1, ticks + 150):
+        planner.take_view(_view(k * TICK_US, 10.0), k * TICK_US)
+        if k == ticks:
+            planner.take_update(_update(kind, 0, -1, x_m, y_m))
+        plans.append(planner.tick(k * TICK_US, 0))
+    _within([p.pan for p in plans], NORMAL.pan)
+    _within([p.tilt for p in plans], NORMAL.tilt)
+    if ticks > 1:
+        before, after = plans[ticks - 2].pan, plans[ticks - 1].pan
+        assert abs(after.velocity - before.velocity) <= (abs(before.accel) + NORMAL.pan.jerk * 0.02) * 0.02 + 1e-9
+
+
+def test_an_event_that_ends_a_situation_ends_its_pull_and_its_withdrawal_brings_it_back() -> None:
+    planner = _planner(0.0)
+    planner.take_view(_view(0, 0.0), 0)
+    planner.tick(0)
+    planner.take_update(_update("play.dead", 0))
+    planner.take_view(_view(TICK_US, 0.0), TICK_US)
+    assert planner.tick(TICK_US).causes == ("play.dead#a",)
+    planner.take_update(_update("play.live", 10_000))
+    assert planner.tick(2 * TICK_US).causes == ()
+    planner.take_update(_update("play.live", 10_000, -1))
+    assert planner.tick(3 * TICK_US).causes == ("play.dead#a",)
+
+
+def test_an_event_that_is_amended_does_not_begin_anew() -> None:
+    planner = _planner(0.0)
+    for k in range(150):
+        planner.take_view(_view(k * TICK_US, 0.0), k * TICK_US)
+        planner.tick(k * TICK_US)
+        if k == 0:
+            planner.take_update(_update("restart.throw_in", 0, x_m=5.0, y_m=30.0))
+        elif k == 90:
+            planner.take_update(_update("restart.throw_in", 0, -1, x_m=5.0, y_m=30.0))
+            planner.take_update(_update("restart.throw_in", 0, x_m=5.0, y_m=31.0))
+    assert planner.tick(150 * TICK_US).causes == ()
 
 
 def test_no_ball_is_no_interest_and_the_camera_stops() -> None:

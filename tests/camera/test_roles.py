@@ -16,16 +16,16 @@ from football.update_stream import BallView, BodyView, View
 X400, MOUNT = load_profile(), Mount()
 
 
-def view(ts_us: int, ball_x_m: float | None) -> View:
+def view(ts_us: int, ball_x_m: float | None, team: str = "") -> View:
     ball = None if ball_x_m is None else BallView(ts_us, ball_x_m, 0.0, 0.0, 0.0, 0.0, 0.0)
-    return View(ts_us, ball, (BodyView("A7", "home", ts_us, -20.0, 10.0, 0.0, 0.0),))
+    return View(ts_us, ball, (BodyView("A7", team, ts_us, -20.0, 10.0, 0.0, 0.0),))
 
 
-def settled(role: str, ball_x_m: float | None, player: str = "") -> tuple[float, float, str]:
+def settled(role: str, ball_x_m: float | None, player: str = "", team: str = "") -> tuple[float, float, str]:
     planned = Planner(MOUNT, X400, Pose(0.0, -10.0, 40.0), role=role_of(role, player))
     for tick in range(1, 500):
         now_us = tick * TICK_US
-        planned.take_view(view(now_us, ball_x_m), now_us)
+        planned.take_view(view(now_us, ball_x_m, team), now_us)
         plan = planned.tick(now_us)
     return plan.pan.position, plan.width_deg, plan.mode
 
@@ -34,6 +34,12 @@ def test_the_tight_camera_shows_half_of_the_width_and_the_high_one_twice() -> No
     widths = {role: math.tan(math.radians(settled(role, 0.0)[1] / 2)) for role in ("main", "tight", "high-behind")}
     assert widths["tight"] == pytest.approx(widths["main"] / 2, rel=0.12)
     assert widths["high-behind"] == pytest.approx(widths["main"] * 2, rel=0.12)
+
+
+def test_a_likely_next_player_widens_the_picture_of_the_play_but_not_the_tight_one() -> None:
+    alone, with_mate = (settled("main", 0.0, team=team)[1] for team in ("", "home"))
+    assert with_mate > alone + 3.0
+    assert settled("tight", 0.0, team="home")[1] == pytest.approx(settled("tight", 0.0)[1], abs=0.1)
 
 
 @pytest.mark.parametrize(("role", "side"), [("goal-left", -1), ("goal-right", 1)])
