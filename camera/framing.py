@@ -1,4 +1,4 @@
-"""What is in the picture, by situation: the framing table, read from TOML. ``camera/framing.toml`` is the one in use.
+"""The framing table: contents and width of the picture by situation. ``camera/framing.toml`` is the one in use.
 
 A *situation* is a group of event kinds: a corner, a shot, a duel. While an event of it is recent, it pulls the point of
 interest to its subject, says what else must be in the picture, and how wide the picture is. The first table that

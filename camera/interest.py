@@ -101,7 +101,7 @@ class Interest(msgspec.Struct, frozen=True):
 
 
 class Circumstances(msgspec.Struct, frozen=True):
-    """What is the same for all points of a tick.
+    """The circumstances that all points of a tick share.
 
     Attributes:
         now_us: the stream's clock.

@@ -62,7 +62,7 @@ class Style(msgspec.Struct, frozen=True):
     """
 
     lead_us: int = 100_000
-    trail_s: float = 0.5
+    trail_s: float = 0.45
     forward: float = 0.15
     pan: Limits = Limits(60.0, 90.0, 300.0)
     tilt: Limits = Limits(30.0, 45.0, 150.0)
