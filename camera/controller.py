@@ -22,23 +22,25 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Protocol
 
-import msgspec
 import numpy as np
 
-from camera.bounds import Bounds
+from camera.authority import Authority, Steering
+from camera.bounds import Bounds, bounds_of
 from camera.drive import StepChooser
+from camera.failures import signs_of
 from camera.freed import FreedSender
 from camera.head import Pose
 from camera.head_connection import PoseSource, connect, pose_of
 from camera.metrics import CameraFigures
 from camera.mount import Mount
-from camera.operator import GoTo, Hold, ManualDrive, Order
-from camera.planner import NORMAL, TICK_US, Plan, Planner, Style
+from camera.operator import Order, Track
+from camera.planner import CALM, NORMAL, TICK_US, Plan, Planner, Style
 from camera.profile import Profile
 from camera.protocols.messages import Drive
 from camera.protocols.registry import Address
 from camera.record import Row
 from camera.roles import ROLES, Role
+from camera.state import CameraState, state_of, with_orders
 from football.update_stream import UpdateRecord, View
 
 #: Limit of the wait for a standstill at the end.
@@ -77,28 +79,6 @@ class Feed(Protocol):
         ...
 
 
-class CameraState(msgspec.Struct, frozen=True):
-    """The state of a camera at its last tick.
-
-    Attributes:
-        mode: of ``camera.planner.Plan``, or ``offline`` while the head does not answer.
-        order: the operator's order in force: ``drive``, ``hold``, ``preset``, or empty.
-        pose: of the head; None while offline.
-        problem: what is wrong, in a sentence; empty if nothing is.
-        may_turn: it is offline, and its last command may be turning it still.
-    """
-
-    mode: str
-    order: str
-    pose: Pose | None
-    problem: str
-    may_turn: bool = False
-
-
-_ORDERS = {type(None): "", ManualDrive: "drive", Hold: "hold", GoTo: "preset"}
-_PROBLEMS = {"stop": "it has no new position to follow"}
-
-
 class CameraController:
     """Steers one head from a feed.
 
@@ -114,6 +94,7 @@ class CameraController:
         size_m: length and width of the pitch.
         role: what the camera shows.
         bounds: where it may look; None is the whole travel of the head.
+        calm: the style on air, and around failures.
         tracking: gets the pose at each tick while the head answers; closed at the end.
         source: of poses that the head sends by itself; closed at the end.
 
@@ -134,22 +115,30 @@ class CameraController:
         size_m: tuple[float, float] = (105.0, 68.0),
         role: Role = ROLES["main"],
         bounds: Bounds | None = None,
+        calm: Style = CALM,
         tracking: FreedSender | None = None,
         source: PoseSource | None = None,
     ) -> None:
         self._feed, self._mount, self._profile, self._record = feed, mount, profile, record
         self._tracking = tracking
         now_us = _now_us()
+        bounds = bounds or bounds_of(profile)
         self._head = connect(profile, address, protocol, now_us, source)
         self._planner = Planner(mount, profile, self._head.observer.at(now_us), style, size_m, role, bounds)
         self._dead_us = round(profile.motion.dead_time_ms * 1000)
         self._planner.delay_us = self._dead_us  # until views have an age
+        #: Who steers, in which style, and what happens when something fails.
+        self.authority = Authority(mount, profile, bounds, role, style, calm)
+        #: Why the input is not reliable; empty if it is.
+        self.distrust = ""
         self._chooser = StepChooser(profile)
         self._was_online = False
         self._cursor = 0
         self._view: View | None = None
         self._view_arrived_us = self._view_wall_us = 0
         self._view_used = True
+        self._view_age_us: int | None = None
+        self._has_answered = False
         self._zoom_due_us = 0
         self._zoom_units = -1
         self._rows: list[Row] = []
@@ -167,13 +156,13 @@ class CameraController:
         self._thread.start()
         return self
 
-    def order(self, order: Order | None) -> None:
-        """Take an operator's order, which wins from the next tick on; None hands back to the planner."""
-        self._planner.order = order
+    def order(self, order: Order | Track | None) -> None:
+        """Take an operator's order, which wins from the next tick on; None hands back."""
+        self.authority.operator = order
 
     def state(self) -> CameraState:
         """Return what the camera does now."""
-        return self._state
+        return with_orders(self._state, self.authority)
 
     def stop(self) -> None:
         """Stop the head, wait until it stands still (at most ``STOP_S``), record the last rows. Safe to call twice."""
@@ -237,11 +226,26 @@ class CameraController:
         self._head.listen(now_us)
         self._take_feed(now_us)
         self._take_head(now_us)
+        steering = self._steered(now_us)
         plan = self._planner.tick(now_us, self._feed.frontier_us())
         if self._head.online:
             self._command(plan, now_us)
         self._head.send(now_us)
-        self._record_tick(plan, now_us)
+        self._record_tick(plan, steering, now_us)
+
+    def _steered(self, now_us: int) -> Steering:
+        """Let the authority decide who steers in this tick, and tell the planner."""
+        view, planner, online = self._view, self._planner, self._head.online
+        if view is not None and view.ball is not None:
+            self.authority.see_play(view.ball.x_m, view.ball.y_m)
+        self._has_answered |= online
+        signs = signs_of(
+            view, now_us - self._view_arrived_us, self._view_age_us, planner.role.player,
+            head_answers=online or not self._has_answered, distrust=self.distrust,
+        )  # fmt: skip
+        steering = self.authority.step(now_us, signs, self._head.observer.at(now_us))
+        planner.order, planner.style, planner.role = steering.order, steering.style, steering.role
+        return steering
 
     def _take_head(self, now_us: int) -> None:
         """Follow the head where it is not as commanded: a refused drive, a lost link, one that is back."""
@@ -259,7 +263,8 @@ class CameraController:
             self._view, self._view_arrived_us, self._view_wall_us, self._view_used = view, now_us, wall_us, False
             self._planner.take_view(view, now_us)
             if wall_us:
-                age_us = max(0, min(DELAY_US_MAX, _wall_us() - wall_us)) + self._dead_us
+                self._view_age_us = _wall_us() - wall_us
+                age_us = max(0, min(DELAY_US_MAX, self._view_age_us)) + self._dead_us
                 self._planner.delay_us += round(DELAY_SHARE * (age_us - self._planner.delay_us))
         self._cursor, updates = self._feed.events_since(self._cursor)
         for update in updates:
@@ -295,9 +300,12 @@ class CameraController:
 
     # -- recording
 
-    def _record_tick(self, plan: Plan, now_us: int) -> None:
-        row = self._row(plan, now_us)
-        self._state = self._state_of(row)
+    def _record_tick(self, plan: Plan, steering: Steering, now_us: int) -> None:
+        row = self._row(plan, "wide" if steering.by == "care" else plan.mode, now_us)
+        head = self._head
+        self._state = state_of(
+            row, steering, self.authority, self._planner.causes, head.problem, may_turn=head.observer.may_turn
+        )
         if self._tracking is not None and self._state.pose is not None:
             self._tracking.send(self._state.pose, self._profile.zoom.units(self._state.pose.width_deg))
         self._rows.append(row)
@@ -306,21 +314,14 @@ class CameraController:
         if len(self._rows) >= LOT_ROWS:
             self._flush()
 
-    def _state_of(self, row: Row) -> CameraState:
-        order = _ORDERS[type(self._planner.order)]
-        if row.achieved_pan_deg is None or row.achieved_tilt_deg is None or row.achieved_width_deg is None:
-            return CameraState(row.mode, order, None, self._head.problem, self._head.observer.may_turn)
-        pose = Pose(row.achieved_pan_deg, row.achieved_tilt_deg, row.achieved_width_deg)
-        return CameraState(row.mode, order, pose, _PROBLEMS.get(row.mode, ""))
-
-    def _row(self, plan: Plan, now_us: int) -> Row:
+    def _row(self, plan: Plan, mode: str, now_us: int) -> Row:
         online, pan, tilt = self._head.online, self._profile.pan, self._profile.tilt
         pose = pose_of(self._head, now_us)
         ball, framed = self._ball(pose, now_us)
         return Row(
             _wall_us() - (_now_us() - now_us),  # the tick's own instant, however long it took
             self._planner.stream_us,
-            plan.mode if online else "offline",
+            mode if online else "offline",
             plan.target_pan_deg,
             plan.target_tilt_deg,
             plan.pan.position,

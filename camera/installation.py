@@ -16,6 +16,7 @@ import msgspec
 from camera.bounds import Bounds, Range, Zone, bounds_of
 from camera.freed import PORT as FREED_PORT
 from camera.freed import FreedReceiver
+from camera.head import Pose
 from camera.head_connection import PoseSource
 from camera.mount import Mount
 from camera.planner import STYLES, Style
@@ -39,6 +40,10 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pan_deg: float
     tilt_deg: float
     width_deg: float
+
+    def pose(self) -> Pose:
+        """Return it as a pose."""
+        return Pose(self.pan_deg, self.tilt_deg, self.width_deg)
 
 
 class FreedIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,9 +108,9 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """True if the camera has no address: its head is simulated."""
         return not self.address
 
-    def steering_style(self) -> Style:
-        """Return the style with this camera's own lead."""
-        style = STYLES[self.style]
+    def steering_style(self, name: str = "") -> Style:
+        """Return a style, or the camera's own, with this camera's own lead."""
+        style = STYLES[name or self.style]
         return style if self.lead_ms is None else msgspec.structs.replace(style, lead_us=round(self.lead_ms * 1000))
 
     def steering_role(self) -> Role:

@@ -1,4 +1,4 @@
-"""Orders of an operator: a drive, a hold, a preset. The planner carries them out within the style's limits."""
+"""Orders of an operator: a drive, a hold, a pose, a player. They are carried out within the style's limits."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ class GoTo(msgspec.Struct, frozen=True):
     """Move to a pose and stay there."""
 
     pose: Pose
+
+
+class Track(msgspec.Struct, frozen=True):
+    """Follow one player, by object id."""
+
+    player: str
 
 
 Order = ManualDrive | Hold | GoTo

@@ -208,6 +208,11 @@ class Planner:
             return 0
         return self._view.ts_us + max(0, (self._ticked_us or 0) - self._view_arrived_us)
 
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """Ids of the events that pull at the last tick."""
+        return tuple(pull.event.id for pull in self._pulls)
+
     def tick(self, now_us: int, frontier_us: int = 0) -> Plan:
         """Return the plan at ``now_us``; to be called every ``TICK_US``."""
         last_us = self._ticked_us if self._ticked_us is not None else now_us - TICK_US

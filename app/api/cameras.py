@@ -1,6 +1,7 @@
-"""Routes of the cameras, ``/api/v1/cameras``: what each does, and an operator's orders.
+"""Routes of the cameras, ``/api/v1/cameras`` and ``/api/v1/rules``: what each does, an operator's orders, rules.
 
-Reading needs a viewer, an order an operator (``docs/security.md``). A run of one match has cameras.
+Reading needs a viewer, an order an operator (``docs/security.md``). A run of one match has cameras. Each order is one
+POST, most of them without a body, so that a button box sends it; its answer is the state of the camera.
 """
 
 from __future__ import annotations
@@ -8,33 +9,38 @@ from __future__ import annotations
 import time
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Body, Depends, HTTPException, Request
+from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request
+from fastapi import Path as PathValue
 from pydantic import BaseModel, Field
+from starlette.responses import Response
+from starlette.websockets import WebSocket
 
-from app.cameras.group import CameraGroup, described
-from camera.head import Pose
-from camera.operator import GoTo, Hold, ManualDrive, Order
+from app.api.limits import StreamLimit
+from app.api.schemas import answer, as_json, refusals, streamed
+from app.api.streams import Stream
+from app.cameras.group import POINT_M, CameraGroup, CameraInfo
+from app.cameras.journal import NEWEST_MAX, Entry
+from camera.operator import GoTo, Hold, ManualDrive, Order, Track
+from camera.rules import Rule
 from dashboard.access import audit, grant_of, permits
 from dashboard.roles import Role
+from football.untrusted import decode_json
+
+STRUCTS: Final[tuple[Any, ...]] = (list[CameraInfo], list[Entry], list[Rule])
+
+_CAMERA: Final = CameraInfo(
+    "main", "main", "", "normal", "visca", False, ["corner-left"],
+    {"x_m": 0.0, "y_m": -58.0, "z_m": 12.0, "heading_deg": 90.0, "tilt_offset_deg": 0.0, "roll_deg": 0.0}, 1.78,
+    "follow", "", "planner", "", {"pan_deg": 12.4, "tilt_deg": -8.1, "width_deg": 22.0}, "", "following", "",
+    False, True, ("restart.corner#41",), False,
+)  # fmt: skip
+_ENTRY: Final = Entry(1_764_000_000_000_000, "main", "rule corner left", "rule", "", ("restart.corner#41",))
+_RULE: Final = Rule("corner left", "spot.taker", "main", "corner-left", variant="corner", chance=0.7)
 
 _Share = Annotated[float, Field(ge=-1, le=1)]
-
-
-class CameraOut(BaseModel):
-    """A camera: its setup and what it does now."""
-
-    name: str
-    role: str
-    player: str
-    style: str
-    protocol: str
-    simulated: bool
-    presets: list[str]
-    mode: str = Field(description="follow, hold, stop, operator, held or preset; offline while the head is silent.")
-    order: str = Field(description="The operator's order in force: drive, hold, preset, or empty.")
-    pose: dict[str, float] | None = Field(description="pan_deg, tilt_deg and width_deg; null while unknown.")
-    problem: str = Field(description="What is wrong, in a sentence; empty if nothing is.")
-    may_turn: bool = Field(description="It is offline, and its last command may be turning it still.")
+_Metres = Annotated[float, Query(ge=-200, le=200)]
+_Name = Annotated[str, PathValue(description="Name of the camera.", max_length=200)]
+_Force = Annotated[bool, Query(description="Do it although the camera is on air.")]
 
 
 class DriveIn(BaseModel):
@@ -54,52 +60,183 @@ def _operator(request: Request) -> Request:
 _Operator = Annotated[Request, Depends(_operator)]
 
 
-STRUCTS: Final[tuple[Any, ...]] = ()
+class _Orders:
+    """Gives the orders of a request to a camera, and notes them."""
+
+    def __init__(self, group: CameraGroup) -> None:
+        self._group = group
+
+    def order(self, request: Request, name: str, order: Order | Track | None, what: str, *, force: bool) -> Response:
+        """Give an order; answer with the state of the camera."""
+        self._group.order(name, order, force=force)
+        return self.noted(request, name, what)
+
+    def noted(self, request: Request, name: str, what: str) -> Response:
+        """Note what was done; answer with the state of the camera."""
+        self.note(request, name, what)
+        return as_json(self._group.info(name))
+
+    def note(self, request: Request, name: str, what: str) -> None:
+        """Note what was done in the log of the run and in the journal of the match."""
+        grant = grant_of(request)
+        audit("camera ordered", grant, request, camera=name, order=what)
+        self._group.journal.note(name, what, grant.name or "none")
 
 
-def camera_routes(group: CameraGroup) -> APIRouter:
-    """Create the routes below ``/cameras``.
+class _Watching:
+    """The states of all cameras, as they change."""
+
+    def __init__(self, group: CameraGroup) -> None:
+        self._group = group
+        self._last: list[CameraInfo] | None = None
+
+    async def next(self) -> tuple[list[CameraInfo], str] | None:
+        """Return the states; None if they were the last message."""
+        states = [self._group.info(name) for name in self._group.names()]
+        if states == self._last:
+            return None
+        self._last = states
+        return states, ""
+
+
+def camera_routes(group: CameraGroup, streams: StreamLimit) -> APIRouter:
+    """Create the routes that show cameras and give them orders.
+
+    Args:
+        group: the cameras of the run.
+        streams: counts the open streams.
+    """
+    router = APIRouter(prefix="/cameras", tags=["cameras"])
+
+    @router.get("", responses=answer(list[CameraInfo], [_CAMERA]) | refusals())
+    def cameras() -> Response:
+        """List all cameras."""
+        return as_json([group.info(name) for name in group.names()])
+
+    @router.get("/stream", responses=streamed(CameraInfo) | refusals(503))
+    def camera_stream(request: Request) -> Response:
+        """Follow the states and poses of all cameras as server-sent events, 25 a second."""
+        return Stream(streams, _Watching(group).next).events(request)
+
+    @router.websocket("/socket")
+    async def camera_socket(socket: WebSocket) -> None:
+        await Stream(streams, _Watching(group).next).serve(socket)
+
+    @router.get("/journal", responses=answer(list[Entry], [_ENTRY]) | refusals())
+    def journal(
+        camera: Annotated[str, Query(max_length=200)] = "",
+        limit: Annotated[int, Query(ge=1, le=NEWEST_MAX)] = 100,
+    ) -> Response:
+        """Return the newest orders, moves by rules and failures, with their reasons."""
+        return as_json(group.journal.newest(camera, limit))
+
+    @router.get("/{name}", responses=answer(CameraInfo, _CAMERA) | refusals(404))
+    def camera(name: _Name) -> Response:
+        """Show one camera."""
+        return as_json(group.info(name))
+
+    _add_orders(router, group)
+    return router
+
+
+def _add_orders(router: APIRouter, group: CameraGroup) -> None:
+    orders, described = _Orders(group), answer(CameraInfo, _CAMERA) | refusals(404)
+    guarded = described | refusals(404, 409)
+
+    @router.post("/{name}/hold", responses=described)
+    def hold(name: _Name, request: _Operator) -> Response:
+        """Brake and stand still until another order or `release`."""
+        return orders.order(request, name, Hold(), "hold", force=True)
+
+    @router.post("/{name}/release", responses=described)
+    def release(name: _Name, request: _Operator) -> Response:
+        """Hand the camera back; it goes on from here within the limits of its style."""
+        return orders.order(request, name, None, "release", force=True)
+
+    @router.post("/{name}/drive", responses=described)
+    def drive(name: _Name, request: _Operator, speeds: Annotated[DriveIn, Body()]) -> Response:
+        """Turn and zoom. The camera stops half a second after the last such message."""
+        now_us = time.monotonic_ns() // 1000
+        order = ManualDrive(speeds.pan, speeds.tilt, speeds.zoom, now_us)
+        return orders.order(request, name, order, "drive", force=True)
+
+    @router.post("/{name}/preset/{preset}", responses=guarded)
+    def preset(name: _Name, preset: str, request: _Operator, force: _Force = False) -> Response:
+        """Go to a preset of the cameras' file and stay there."""
+        return orders.order(request, name, GoTo(group.preset(name, preset)), f"preset {preset}", force=force)
+
+    @router.post("/{name}/player/{player}", responses=guarded)
+    def player(
+        name: _Name, player: Annotated[str, PathValue(max_length=100)], request: _Operator, force: _Force = False
+    ) -> Response:
+        """Follow a player, by object id."""
+        return orders.order(request, name, Track(player), f"player {player}", force=force)
+
+    @router.post("/{name}/point", responses=guarded)
+    def point(
+        name: _Name, request: _Operator, x_m: _Metres, y_m: _Metres,
+        width_m: Annotated[float, Query(gt=0, le=200)] = POINT_M, force: _Force = False,
+    ) -> Response:  # fmt: skip
+        """Show a point of the pitch."""
+        pose = group.point(name, x_m, y_m, width_m)
+        return orders.order(request, name, GoTo(pose), f"point {x_m:g} {y_m:g}", force=force)
+
+    @router.post("/{name}/event/{event:path}", responses=guarded)
+    def event(
+        name: _Name, event: Annotated[str, PathValue(max_length=500)], request: _Operator, force: _Force = False
+    ) -> Response:
+        """Show the place of an event that may still change, by its id."""
+        found = group.event(event)
+        pose = group.point(name, found.x_m or 0.0, found.y_m or 0.0)
+        return orders.order(request, name, GoTo(pose), f"event {event}", force=force)
+
+    @router.post("/{name}/style/{style}", responses=described)
+    def style(name: _Name, style: str, request: _Operator) -> Response:
+        """Move in a style from now on: calm, normal or sport."""
+        group.set_style(name, style)
+        return orders.noted(request, name, f"style {style}")
+
+    @router.post("/{name}/on-air", responses=described)
+    def on_air(name: _Name, request: _Operator) -> Response:
+        """Tally: the picture is on air. The camera moves in the calm style, and refuses another picture (409)."""
+        group.set_on_air(name, on_air=True)
+        return orders.noted(request, name, "on air")
+
+    @router.post("/{name}/off-air", responses=described)
+    def off_air(name: _Name, request: _Operator) -> Response:
+        """Tally: the picture is off air."""
+        group.set_on_air(name, on_air=False)
+        return orders.noted(request, name, "off air")
+
+
+def rule_routes(group: CameraGroup) -> APIRouter:
+    """Create the routes of the rules.
 
     Args:
         group: the cameras of the run.
     """
-    router = APIRouter(prefix="/cameras", tags=["cameras"])
+    router, orders = APIRouter(prefix="/rules", tags=["rules"]), _Orders(group)
+    body = {"requestBody": {"required": True, "content": {"application/json": {
+        "schema": {"$ref": "#/components/schemas/Rule"}}}}}  # fmt: skip
 
-    @router.get("", response_model=list[CameraOut])
-    def cameras() -> list[dict[str, Any]]:
-        """List all cameras."""
-        return [described(group, name) for name in group.names()]
+    @router.get("", responses=answer(list[Rule], [_RULE]) | refusals())
+    def rules() -> Response:
+        """List the rules."""
+        return as_json(group.rules())
 
-    @router.get("/{name}", response_model=CameraOut)
-    def camera(name: str) -> dict[str, Any]:
-        """Show one camera."""
-        return described(group, name)
+    @router.put("", responses=answer(Rule, _RULE) | refusals(413), openapi_extra=body)
+    async def put(request: _Operator) -> Response:
+        """Add a rule, or replace the one of its name, until the run ends; the file stays as it is."""
+        rule = decode_json(await request.body(), Rule)
+        group.put_rule(rule)
+        orders.note(request, rule.camera, f"rule {rule.name} is set")
+        return as_json(rule)
 
-    def give(request: Request, name: str, order: Order | None, what: str) -> dict[str, Any]:
-        group.order(name, order)
-        audit("camera ordered", grant_of(request), request, camera=name, order=what)
-        return described(group, name)
-
-    @router.post("/{name}/hold", response_model=CameraOut)
-    def hold(name: str, request: _Operator) -> dict[str, Any]:
-        """Brake and stand still until another order or ``release``."""
-        return give(request, name, Hold(), "hold")
-
-    @router.post("/{name}/release", response_model=CameraOut)
-    def release(name: str, request: _Operator) -> dict[str, Any]:
-        """Hand the camera back to the planner, which goes on from here within the limits of its style."""
-        return give(request, name, None, "release")
-
-    @router.post("/{name}/drive", response_model=CameraOut)
-    def drive(name: str, request: _Operator, speeds: Annotated[DriveIn, Body()]) -> dict[str, Any]:
-        """Turn and zoom. The camera stops half a second after the last such message."""
-        now_us = time.monotonic_ns() // 1000
-        return give(request, name, ManualDrive(speeds.pan, speeds.tilt, speeds.zoom, now_us), "drive")
-
-    @router.post("/{name}/preset/{preset}", response_model=CameraOut)
-    def preset(name: str, preset: str, request: _Operator) -> dict[str, Any]:
-        """Go to a preset of the cameras' file and stay there."""
-        one = group.preset(name, preset)
-        return give(request, name, GoTo(Pose(one.pan_deg, one.tilt_deg, one.width_deg)), f"preset {preset}")
+    @router.delete("/{name}", status_code=204, response_class=Response, responses=refusals(404))
+    def remove(name: Annotated[str, PathValue(max_length=200)], request: _Operator) -> Response:
+        """Remove a rule; a camera that it holds is handed back."""
+        group.remove_rule(name)
+        orders.note(request, "", f"rule {name} is removed")
+        return Response(status_code=204)
 
     return router

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket
 
 from app.api.limits import StreamLimit
-from app.api.schemas import answer, as_json, refusals
+from app.api.schemas import answer, as_json, refusals, streamed
 from app.api.served import ServedMatch
 from app.api.streams import Stream
 from app.api.updates import UPDATES_MAX, Portion, UpdateReader
@@ -224,7 +224,7 @@ def match_routes(matches: Mapping[str, ServedMatch], streams: StreamLimit) -> AP
         choice = _choice(served, kind, team, player, begin, end)
         return as_json(UpdateReader(served.feed, served.folder).read(since, epoch, choice, limit))
 
-    @router.get("/{match}/updates/stream", responses=_streamed(Portion) | refusals(404, 503))
+    @router.get("/{match}/updates/stream", responses=streamed(Portion) | refusals(404, 503))
     def update_stream(
         request: Request, match: _Name, since: _Since = 0, epoch: _Epoch = None, kind: _Kind = "", team: _Team = "",
         player: _Player = "", begin: _Begin = "", end: _End = "",
@@ -249,7 +249,7 @@ def match_routes(matches: Mapping[str, ServedMatch], streams: StreamLimit) -> AP
         """Return the newest positions."""
         return as_json(_positions(found[match].feed.latest_view()))
 
-    @router.get("/{match}/positions/stream", responses=_streamed(Positions) | refusals(404, 503))
+    @router.get("/{match}/positions/stream", responses=streamed(Positions) | refusals(404, 503))
     def position_stream(request: Request, match: _Name) -> Response:
         """Follow the positions as server-sent events, at most 25 a second."""
         return Stream(streams, _Watching(found[match].feed).next).events(request)
@@ -333,8 +333,3 @@ def _resumed(last: str, since: int, epoch: int | None) -> tuple[int, int | None]
     before, _, after = last.partition(":")
     is_id = after.isdecimal() and before.removeprefix("-").isdecimal() and len(last) < 40
     return (int(after), int(before)) if is_id else (since, epoch)
-
-
-def _streamed(kind: Any) -> dict[int | str, dict[str, Any]]:
-    schema = {"type": "string", "description": f"Each `data` line is a {kind.__name__} as JSON."}
-    return {200: {"description": "A stream.", "content": {"text/event-stream": {"schema": schema}}}}

@@ -56,12 +56,19 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return described
 
 
+def streamed(kind: Any) -> dict[int | str, dict[str, Any]]:
+    """Describe the response of a stream of server-sent events, each with a struct as JSON."""
+    schema = {"type": "string", "description": f"Each `data` line has {kind.__name__} as JSON."}
+    return {200: {"description": "A stream.", "content": {"text/event-stream": {"schema": schema}}}}
+
+
 _REASONS: Final = {
     400: "A parameter cannot be used, or the request is none of HTTP.",
     401: "A token is needed.",
     403: "The token does not permit this.",
     404: "There is no such match, camera, preset, player, event or rule.",
     409: "The camera cannot do this now.",
+    413: "The body is too long.",
     429: "The client sends too many requests.",
     503: "Too many streams are open, or too many clients ask for much.",
 }

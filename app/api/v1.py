@@ -7,23 +7,28 @@ order the token of an operator.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
-from fastapi import Depends, FastAPI
-from starlette.exceptions import HTTPException
+from fastapi import Depends, FastAPI, HTTPException
+from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from app.api.cameras import STRUCTS as CAMERA_STRUCTS
-from app.api.cameras import camera_routes
+from app.api.cameras import camera_routes, rule_routes
 from app.api.limits import RateLimiter, StreamLimit
 from app.api.matches import STRUCTS, match_routes
 from app.api.schemas import Refusal, as_json, describe, refused
 from app.api.served import ServedMatch
 from app.base.errors import one_line
-from app.cameras.group import CameraGroup
+from app.cameras.group import CameraGroup, OnAirError
 from football.errors import UserError
 from replay.match_store import StoreError
+
+#: Longest body of a request; an order has a hundred bytes.
+BODY_BYTES_MAX: Final = 16_000
 
 
 def api_application(matches: Mapping[str, ServedMatch], cameras: CameraGroup) -> FastAPI:
@@ -43,8 +48,10 @@ def api_application(matches: Mapping[str, ServedMatch], cameras: CameraGroup) ->
         dependencies=[Depends(limiter.admit)],
     )
     api.include_router(match_routes(matches, streams))
-    api.include_router(camera_routes(cameras))
-    for kind in (HTTPException, UserError):
+    api.include_router(camera_routes(cameras, streams))
+    api.include_router(rule_routes(cameras))
+    api.add_middleware(BodyLimit)
+    for kind in (StarletteHTTPException, UserError):
         api.add_exception_handler(kind, _refuse)
     describe(api, [*STRUCTS, *CAMERA_STRUCTS])
     return api
@@ -60,8 +67,29 @@ async def _refuse(connection: HTTPConnection, error: Exception) -> Response | No
 
 
 def _refusal(error: Exception) -> Response:
-    if isinstance(error, HTTPException):
+    if isinstance(error, StarletteHTTPException):
         return as_json(Refusal(str(error.detail)), error.status_code, error.headers)
     if isinstance(error, StoreError):
         return refused(f"the store cannot be read: {error}", 500)
-    return refused(one_line(error), 404 if isinstance(error, LookupError) else 400)
+    status = 409 if isinstance(error, OnAirError) else 404 if isinstance(error, LookupError) else 400
+    return refused(one_line(error), status)
+
+
+class BodyLimit:
+    """ASGI middleware that refuses a request with a long body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        received = 0
+
+        async def limited() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > BODY_BYTES_MAX:
+                raise HTTPException(413, "the body is too long")
+            return message
+
+        await self._app(scope, limited if scope["type"] == "http" else receive, send)

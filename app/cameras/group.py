@@ -1,32 +1,108 @@
-"""The cameras of a run by name: what each does, and orders to them."""
+"""The cameras of a run by name: what each does, orders to them, and rules."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from app.cameras.journal import Journal
 from football.errors import UserError
+from football.update_stream import EventRecord
 
 if TYPE_CHECKING:
-    from camera.controller import CameraController, CameraState
-    from camera.installation import Camera, CameraSetup, Preset
-    from camera.operator import Order
+    from camera.controller import CameraController
+    from camera.head import Pose
+    from camera.installation import Camera, CameraSetup
+    from camera.operator import Order, Track
+    from camera.rules import Rule, RuleBook
+    from camera.state import CameraState
+
+#: Width of the picture in metres at a point or an event, if the order has none.
+POINT_M: Final = 30.0
 
 
 class UnknownCameraError(UserError, LookupError):
-    """No camera of this name, or no preset; the message names those that exist."""
+    """No camera, preset, style, player, event or rule of this name; the message names those that exist."""
+
+
+class OnAirError(UserError):
+    """The camera is on air, and the order would move it to another picture."""
+
+
+class CameraInfo(msgspec.Struct, frozen=True):
+    """A camera: its set-up, without its login, and what it does now.
+
+    Attributes:
+        presets: names, in the order of the file.
+        mount: position of the lens, heading, tilt offset and roll.
+        aspect: width of the picture divided by its height.
+        mode: follow, hold (dead zone), stop, wide (a failure), operator, held, preset; offline without its head.
+        order: the operator's order in force: drive, hold, preset, player, or empty.
+        by: who steers it: planner, care (for failures), rule or operator.
+        rule: the rule that holds it; empty for none.
+        pose: pan_deg, tilt_deg and width_deg; null while unknown.
+        problem: what is wrong, in a sentence; empty if nothing is.
+        care: state of the care for failures: following, noticed, easing, wide, returning, silent.
+        fault: what has failed: head, feed, clock, late, player, ball, confidence; empty if nothing has.
+        needs_operator: the operator should take over.
+        on_air: its picture is on air: it moves in the calm style, and takes no order to another picture.
+        causes: ids of the events that pull the picture now.
+        may_turn: it is offline, and its last command may be turning it still.
+    """
+
+    name: str
+    role: str
+    player: str
+    style: str
+    protocol: str
+    simulated: bool
+    presets: list[str]
+    mount: dict[str, float]
+    aspect: float
+    mode: str
+    order: str
+    by: str
+    rule: str
+    pose: dict[str, float] | None
+    problem: str
+    care: str
+    fault: str
+    needs_operator: bool
+    on_air: bool
+    causes: tuple[str, ...]
+    may_turn: bool
 
 
 class CameraGroup:
-    """The cameras of one match, by name; empty until ``cameras_on`` starts them. Thread safe."""
+    """The cameras of one match, by name; empty until ``cameras_on`` starts them. Thread safe.
+
+    Attributes:
+        journal: of orders, moves and failures.
+        distrust: returns why the input is not reliable; empty if it is.
+    """
 
     def __init__(self) -> None:
+        self.journal = Journal()
+        self.distrust: Callable[[], str] = str
         self._cameras: Mapping[str, tuple[Camera, CameraController]] = {}
+        self._styles: dict[str, str] = {}
+        self._book: RuleBook | None = None
+        self._book_lock = threading.Lock()
+        self._find_event: Callable[[str], EventRecord | None] = lambda event_id: None
 
-    def started(self, cameras: Mapping[str, tuple[Camera, CameraController]]) -> None:
-        """Take the cameras that run now."""
+    def started(
+        self,
+        cameras: Mapping[str, tuple[Camera, CameraController]],
+        book: RuleBook,
+        journal: Journal,
+        find_event: Callable[[str], EventRecord | None],
+    ) -> None:
+        """Take the cameras that run now, their rules and journal, and the events that may be named."""
+        self.journal, self._book, self._find_event = journal, book, find_event
+        self._styles = {name: camera.setup.style for name, (camera, _) in cameras.items()}
         self._cameras = cameras
 
     def names(self) -> list[str]:
@@ -41,16 +117,85 @@ class CameraGroup:
         """Return what a camera does now. Raises UnknownCameraError."""
         return self._one(name)[1].state()
 
-    def order(self, name: str, order: Order | None) -> None:
-        """Give a camera an operator's order; None hands it back to the planner. Raises UnknownCameraError."""
-        self._one(name)[1].order(order)
+    def info(self, name: str) -> CameraInfo:
+        """Return a camera as the API shows it. Raises UnknownCameraError."""
+        camera, controller = self._one(name)
+        setup, state = camera.setup, controller.state()
+        rule = self._book.active().get(name) if self._book is not None else None
+        return CameraInfo(
+            name, setup.role, setup.player, self._styles[name], setup.protocol, setup.is_simulated,
+            list(setup.presets), msgspec.to_builtins(setup.mount), camera.profile.zoom.aspect,
+            rule=rule.name if rule is not None else "", **msgspec.to_builtins(state),
+        )  # fmt: skip
 
-    def preset(self, name: str, preset: str) -> Preset:
-        """Return a preset. Raises UnknownCameraError."""
+    def order(self, name: str, order: Order | Track | None, *, force: bool = False) -> None:
+        """Give a camera an operator's order; None hands it back to rules and planner.
+
+        Raises:
+            UnknownCameraError: there is no such camera.
+            OnAirError: it is on air, the order would move it to another picture, and ``force`` is not set.
+        """
+        controller = self._one(name)[1]
+        if not force and (refusal := controller.authority.refusal(order)):
+            raise OnAirError(f"camera {name}: {refusal}")
+        controller.order(order)
+
+    def set_on_air(self, name: str, *, on_air: bool) -> None:
+        """Set the tally of a camera. Raises UnknownCameraError."""
+        self._one(name)[1].authority.on_air = on_air
+
+    def set_style(self, name: str, style: str) -> None:
+        """Choose the style in which a camera moves. Raises UnknownCameraError."""
+        from camera.planner import STYLES
+
+        if style not in STYLES:
+            raise UnknownCameraError(f"no style {style}; there are {', '.join(STYLES)}")
+        camera, controller = self._one(name)
+        controller.authority.style = camera.setup.steering_style(style)
+        self._styles[name] = style
+
+    def preset(self, name: str, preset: str) -> Pose:
+        """Return the pose of a preset. Raises UnknownCameraError."""
         presets = self._one(name)[0].setup.presets
         if preset not in presets:
             raise UnknownCameraError(f"camera {name} has no preset {preset}; it has {', '.join(presets) or 'none'}")
-        return presets[preset]
+        return presets[preset].pose()
+
+    def point(self, name: str, x_m: float, y_m: float, width_m: float = POINT_M) -> Pose:
+        """Return the pose that shows a point of the pitch. Raises UnknownCameraError."""
+        return self._one(name)[1].authority.pose_at(x_m, y_m, width_m)
+
+    def event(self, event_id: str) -> EventRecord:
+        """Return an event that stands, and has a position. Raises UnknownCameraError."""
+        event = self._find_event(event_id)
+        if event is None or event.x_m is None or event.y_m is None:
+            raise UnknownCameraError(f"no event {event_id} with a position among those that may still change")
+        return event
+
+    def rules(self) -> list[Rule]:
+        """Return the rules."""
+        with self._book_lock:
+            return list(self._book.rules.values()) if self._book is not None else []
+
+    def put_rule(self, rule: Rule) -> None:
+        """Add a rule, or replace the one of its name.
+
+        Raises:
+            RuleError: it names what does not exist.
+        """
+        from camera.rules import check_rule
+
+        check_rule(rule, {name: camera.setup.presets for name, (camera, _) in self._cameras.items()})
+        assert self._book is not None, "a rule that was checked names a camera"
+        with self._book_lock:
+            self._book.put(rule)
+
+    def remove_rule(self, name: str) -> None:
+        """Remove a rule. Raises UnknownCameraError."""
+        with self._book_lock:
+            if self._book is None or name not in self._book.rules:
+                raise UnknownCameraError(f"no rule {name}")
+            self._book.remove(name)
 
     def figures(self) -> dict[str, dict[str, float | str]]:
         """Return the figures of each camera."""
@@ -63,20 +208,5 @@ class CameraGroup:
 
     def _one(self, name: str) -> tuple[Camera, CameraController]:
         if name not in self._cameras:
-            raise UnknownCameraError(f"no camera {name}; there are {', '.join(self._cameras)}")
+            raise UnknownCameraError(f"no camera {name}; there are {', '.join(self._cameras) or 'none'}")
         return self._cameras[name]
-
-
-def described(group: CameraGroup, name: str) -> dict[str, object]:
-    """Return a camera's setup (without its login) and state as plain values. Raises UnknownCameraError."""
-    setup, state = group.setup(name), group.state(name)
-    return {
-        "name": name,
-        "role": setup.role,
-        "player": setup.player,
-        "style": setup.style,
-        "protocol": setup.protocol,
-        "simulated": setup.is_simulated,
-        "presets": sorted(setup.presets),
-        **msgspec.to_builtins(state),
-    }

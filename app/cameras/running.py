@@ -10,8 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from app.cameras.group import CameraGroup
+from app.cameras.journal import Journal
+from app.cameras.supervisor import Supervisor
 from app.cameras.watchdog import watched
 from app.hub.feed import MatchFeed
+from camera.chances import load_chances
 from camera.controller import CameraController
 from camera.freed import FreedSender
 from camera.head import Pose
@@ -20,6 +23,7 @@ from camera.mount import Mount
 from camera.profile import Profile, load_profile
 from camera.protocols.registry import Address
 from camera.record import Row, camera_table
+from camera.rules import Chance, Rule, RuleBook, load_rules, rules_file
 from camera.simulated.server import HeadServer
 from dashboard.feed import Aim, CameraPose
 from football.match_sheet import MatchSheet
@@ -40,9 +44,25 @@ def cameras_of(path: Path | None, sheet: MatchSheet) -> tuple[Camera, ...]:
     return (Camera(CameraSetup("main", mount=mount), load_profile(), None),)
 
 
+def rules_of(path: Path | None, cameras: Sequence[Camera]) -> tuple[Rule, ...]:
+    """Return the rules next to a file of cameras; none without one.
+
+    Raises:
+        RuleError: the file of the rules is wrong.
+    """
+    presets = {one.setup.name: one.setup.presets for one in cameras}
+    return load_rules(rules_file(path), presets) if path is not None else ()
+
+
 @contextmanager
 def cameras_on(
-    feed: MatchFeed, append: Callable[[pa.Table], None], cameras: Sequence[Camera], group: CameraGroup
+    feed: MatchFeed,
+    append: Callable[[pa.Table], None],
+    cameras: Sequence[Camera],
+    group: CameraGroup,
+    *,
+    rules: Sequence[Rule] = (),
+    folder: Path | None = None,
 ) -> Iterator[CameraGroup]:
     """Run cameras that follow ``feed`` while the context lasts; yield the group.
 
@@ -51,6 +71,8 @@ def cameras_on(
         append: receives rows of the match store's camera table, ten seconds of them at a time.
         cameras: to run.
         group: receives them.
+        rules: that move them.
+        folder: of the match store, for the journal; None for no file.
 
     Raises:
         AddressError: the host of a head is unknown.
@@ -65,8 +87,16 @@ def cameras_on(
     with watched(cameras), ExitStack() as running:
         started = {one.setup.name: (one, _controller(feed, append_in_turn, one, size_m, running)) for one in cameras}
         feed.provide_cameras(lambda: tuple(_pose(camera, one, size_m) for camera, one in started.values()))
-        group.started(started)
+        book, journal = RuleBook(rules, _chance()), Journal(folder)
+        group.started(started, book, journal, lambda event_id: feed.events().get(event_id))
+        running.enter_context(Supervisor(feed, started, book, journal, lambda: group.distrust()))
         yield group
+
+
+def _chance() -> Chance:
+    """Return the chance that a tentative event of an age stands, as the planner weighs it, too."""
+    chances = load_chances()
+    return lambda event, age_us: event.confidence * chances.of(event.kind).after(age_us)
 
 
 def _controller(
@@ -96,6 +126,7 @@ def _controller(
         size_m=size_m,
         role=setup.steering_role(),
         bounds=camera.bounds(),
+        calm=setup.steering_style("calm"),
         tracking=FreedSender(to, setup.freed_id, setup.mount) if (to := camera.freed_address()) else None,
         source=camera.pose_source(),
     )

@@ -186,6 +186,10 @@ class MatchMonitor:
         """Return what is wrong with the input, or worth knowing, the gravest first."""
         return self._findings
 
+    def distrust(self) -> str:
+        """Return what is wrong with the input, so that its events cannot be relied on; empty if nothing is."""
+        return next((finding.text for finding in self._findings if finding.severity == "wrong"), "")
+
     def has_started(self) -> bool:
         """True once the engine has sent a message, or an earlier run has ended the match."""
         return self._received_s is not None or self.feed.ended()

@@ -222,10 +222,13 @@ def _check_state(live: LiveMatch) -> None:
 def _start_cameras(run: Run, live: LiveMatch, background: ExitStack) -> None:
     """Starts the cameras of a match that has some."""
     if live.settings.has_camera:
-        from app.cameras.running import cameras_of, cameras_on
+        from app.cameras.running import cameras_of, cameras_on, rules_of
 
-        cameras = cameras_of(live.settings.cameras, live.feed.sheet())
-        background.enter_context(cameras_on(live.feed, live.match.append_camera, cameras, run.cameras))
+        cameras, match = cameras_of(live.settings.cameras, live.feed.sheet()), live.match
+        rules = rules_of(live.settings.cameras, cameras)
+        background.enter_context(
+            cameras_on(live.feed, match.append_camera, cameras, run.cameras, rules=rules, folder=match.folder)
+        )
 
 
 @contextmanager

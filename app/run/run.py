@@ -144,6 +144,7 @@ class Run:
         paced, link = match.input.is_live or settings.pace > 0, self.hub if settings.engine == "spark" else None
         monitor = self._monitoring.add(feed, match.folder / "states", paced=paced, link=link, source=match.input)
         self._monitors[live.key], monitor.camera_problems = monitor, self.cameras.problems
+        self.cameras.distrust = monitor.distrust
         self._servers.serve(live.key, ServedMatch(feed, match.folder, monitor))
         options = settings.model_dump(mode="json", exclude={"parameters", "token"})
         log_event(_log, logging.INFO, "run begins", live.key, **options)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,11 +16,13 @@ from starlette.testclient import TestClient
 
 from app.api.v1 import api_application
 from app.cameras.group import CameraGroup
+from app.cameras.journal import DRIVES_US, Journal
 from app.cameras.running import cameras_on
 from app.hub.feed import MatchFeed
 from camera.installation import load_installation
 from dashboard.access import AccessGuard
 from football.match_sheet import MatchSheet
+from football.update_stream import BallView, EventRecord, UpdateMessage, UpdateRecord, View
 
 FILE = """
 [[camera]]
@@ -36,14 +40,23 @@ def api_of(group: CameraGroup) -> Starlette:
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
+def feed() -> MatchFeed:
+    return MatchFeed(MatchSheet("m"))
+
+
+@pytest.fixture
+def client(tmp_path: Path, feed: MatchFeed) -> Iterator[TestClient]:
     (tmp_path / "cameras.toml").write_text(FILE)
-    group = CameraGroup()
+    cameras, group = load_installation(tmp_path / "cameras.toml"), CameraGroup()
     app = AccessGuard(api_of(group), "run-token")
-    with cameras_on(
-        MatchFeed(MatchSheet("m")), lambda table: None, load_installation(tmp_path / "cameras.toml"), group
-    ):
-        yield TestClient(app, base_url="http://127.0.0.1")
+    with cameras_on(feed, lambda table: None, cameras, group, folder=tmp_path):
+        yield TestClient(app, base_url="http://127.0.0.1", headers=OPERATOR)
+
+
+def post(client: TestClient, path: str, status: int = 200) -> dict[str, Any]:
+    answer = client.post(f"/api/v1/cameras/main/{path}")
+    assert answer.status_code == status, answer.text
+    return answer.json()
 
 
 def wait_for(client: TestClient, field: str, value: object) -> dict[str, object]:
@@ -109,3 +122,89 @@ def test_the_document_describes_every_route(client: TestClient) -> None:
     document = client.get("/api/v1/openapi.json", headers=OPERATOR).json()
     assert {path.rpartition("/")[2] for path in document["paths"]} >= {"cameras", "hold", "release", "drive"}
     assert msgspec.json.encode(document)
+
+
+def test_a_camera_on_air_moves_calmly_and_to_no_other_picture_unless_forced(client: TestClient) -> None:
+    wait_for(client, "mode", "stop")
+    assert post(client, "on-air")["on_air"] is True
+    for path in ("preset/left", "player/home_7", "point?x_m=10&y_m=0"):
+        assert "on air" in post(client, path, 409)["detail"]
+    assert post(client, "hold")["order"] == "hold"
+    assert post(client, "preset/left?force=true")["order"] == "preset"
+    post(client, "off-air")
+    assert post(client, "point?x_m=10&y_m=0&width_m=20")["order"] == "preset"
+    assert post(client, "player/home_7")["order"] == "player"
+    assert post(client, "style/sport")["style"] == "sport"
+    assert "calm, normal, sport" in post(client, "style/wild", 404)["detail"]
+    post(client, "point?x_m=1000&y_m=0", 422)
+
+
+def corner(diff: int = 1, seq: int = 0) -> UpdateMessage:
+    event = EventRecord("c1", "spot.taker", "corner", 9, 1_000_000, "home", "H9", 52.0, 33.0, 0.0, 0.9)
+    updates = (UpdateRecord(seq, diff, 1_200_000, event),)
+    return UpdateMessage("m", 0, 1_300_000, 0, updates, continues_from=0 if seq == 0 else None)
+
+
+def test_a_rule_moves_the_camera_and_the_journal_says_why(client: TestClient, feed: MatchFeed, tmp_path: Path) -> None:
+    rule = {"name": "corner", "when": "spot.taker", "variant": "corner", "camera": "main", "preset": "left",
+            "chance": 0.7}  # fmt: skip
+    wait_for(client, "mode", "stop")
+    assert client.put("/api/v1/rules", json={**rule, "camera": "none"}).status_code == 400
+    assert client.put("/api/v1/rules", json={**rule, "colour": 1}).status_code == 400
+    assert client.put("/api/v1/rules", content=b"[" * 900).status_code == 400
+    assert client.put("/api/v1/rules", content=b" " * 20_000).status_code == 413
+    assert client.put("/api/v1/rules", json=rule).status_code == 200
+    assert [one["name"] for one in client.get("/api/v1/rules").json()] == ["corner"]
+    feed.apply(corner(), 0)
+    camera = wait_for(client, "by", "rule")
+    assert (camera["rule"], camera["mode"]) == ("corner", "preset")
+    assert post(client, "event/c1")["by"] in ("rule", "operator")
+    wait_for(client, "by", "operator")
+    post(client, "release")
+    wait_for(client, "by", "rule")
+    feed.apply(corner(-1, 1), 0)
+    wait_for(client, "by", "planner")
+    entries = client.get("/api/v1/cameras/journal?camera=main").json()
+    assert [(one["what"], one["by"]) for one in entries if one["by"] != "care"] == [
+        ("rule corner is set", "token of the run"),
+        ("rule corner", "rule"),
+        ("event c1", "token of the run"),
+        ("release", "token of the run"),
+        ("rule ends", "rule"),
+    ]
+    moves = [one for one in entries if one["by"] == "rule"]
+    assert {tuple(one["events"]) for one in moves} == {("c1",)}
+    assert "withdrawn" in moves[-1]["reason"]
+    lines = (tmp_path / "orders.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == client.get("/api/v1/cameras/journal").json()
+    assert client.delete("/api/v1/rules/corner").status_code == 204
+    assert client.delete("/api/v1/rules/corner").status_code == 404
+    assert client.post("/api/v1/cameras/main/event/c1").status_code == 404, "it does not stand any more"
+
+
+def test_a_failure_is_shown_and_noted(client: TestClient, feed: MatchFeed) -> None:
+    wait_for(client, "mode", "stop")
+    view = View(20_000, BallView(20_000, 10.0, 0.0, 0.0, 0.0, 0.0, 0.0), ())
+    feed.apply(UpdateMessage("m", 0, 20_000, 0, continues_from=0, view=view), 0)
+    camera = wait_for(client, "needs_operator", True)
+    assert (camera["fault"], camera["problem"]) == ("feed", "no new positions arrive")
+    assert camera["care"] in ("easing", "wide")
+    entries = client.get("/api/v1/cameras/journal").json()
+    assert [one["what"] for one in entries if one["by"] == "care"][:2] == ["noticed feed", "easing feed"]
+
+
+def test_drives_that_follow_each_other_are_one_entry(tmp_path: Path) -> None:
+    now_us = [0]
+    journal = Journal(tmp_path, lambda: now_us[0])
+    for step_us in (0, 100_000, 100_000, DRIVES_US, 100_000):
+        now_us[0] += step_us
+        journal.note("main", "drive", "op")
+    journal.note("main", "hold", "op")
+    assert [entry.what for entry in journal.newest()] == ["drive", "drive", "hold"]
+    assert (tmp_path / "orders.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_journal_that_cannot_be_written_costs_no_order(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "nowhere")
+    journal.note("main", "hold", "op")
+    assert len(journal.newest()) == 1

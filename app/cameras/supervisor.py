@@ -1,0 +1,109 @@
+"""Watches the cameras of a match: carries out the rules, and notes every failure in the journal."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Final
+
+from app.cameras.journal import Journal
+from app.hub.feed import MatchFeed
+from camera.controller import CameraController
+from camera.failures import Care
+from camera.installation import Camera
+from camera.operator import GoTo, Order, Track
+from camera.rules import Move, RuleBook
+
+#: Interval at which events are read.
+TICK_S: Final = 0.05
+#: Number of ticks from one look at the input's reliability to the next.
+DISTRUST_TICKS: Final = 20
+
+_log = logging.getLogger(__name__)
+
+
+class Supervisor:
+    """Supervises while the context lasts, in a thread of its own.
+
+    Args:
+        feed: of the match.
+        cameras: by name.
+        book: of rules.
+        journal: takes moves and failures.
+        distrust: returns why the input is not reliable; empty if it is.
+    """
+
+    def __init__(
+        self,
+        feed: MatchFeed,
+        cameras: Mapping[str, tuple[Camera, CameraController]],
+        book: RuleBook,
+        journal: Journal,
+        distrust: Callable[[], str],
+    ) -> None:
+        self._feed, self._cameras, self._book, self._journal = feed, cameras, book, journal
+        self._distrust = distrust
+        self._cursor = 0
+        self._cares = dict.fromkeys(cameras, Care())
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="camera supervisor", daemon=True)
+
+    def __enter__(self) -> Supervisor:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        ticks = 0
+        while not self._over.wait(TICK_S):
+            try:
+                self._tick(ticks)
+            except Exception as error:  # rules that fail must not end the care for the cameras, nor the match
+                _log.warning("the supervisor of the cameras failed: %s", type(error).__name__)
+            ticks += 1
+
+    def _tick(self, ticks: int) -> None:
+        if ticks % DISTRUST_TICKS == 0:
+            reason = self._distrust()
+            for _, controller in self._cameras.values():
+                controller.distrust = reason
+        self._follow_rules()
+        for name, (_, controller) in self._cameras.items():
+            self._note_care(name, controller)
+
+    def _follow_rules(self) -> None:
+        # The watermark is read before the log: a newer one could confirm what an unread update withdraws.
+        frontier_us = self._feed.frontier_us()
+        self._cursor, updates = self._feed.events_since(self._cursor)
+        for move in self._book.step(updates, self._feed.now_us(), frontier_us):
+            self._carry_out(move)
+
+    def _carry_out(self, move: Move) -> None:
+        camera, controller = self._cameras[move.camera]
+        command = _command(move, camera)
+        refusal = controller.authority.refusal(command)
+        controller.authority.rule = None if refusal else command
+        what = f"rule {move.rule.name}" if move.rule is not None else "rule ends"
+        reason = f"{move.reason}, not done: {refusal}" if refusal else move.reason
+        self._journal.note(move.camera, what, "rule", reason, (move.event.id,))
+
+    def _note_care(self, name: str, controller: CameraController) -> None:
+        care, before = controller.authority.care, self._cares[name]
+        if care.state != before.state or (care.fault and care.fault != before.fault):
+            self._journal.note(name, f"{care.state} {care.fault}".strip(), "care", care.problem)
+        self._cares[name] = care
+
+
+def _command(move: Move, camera: Camera) -> Order | Track | None:
+    """Return the command that a move amounts to; None hands the camera back."""
+    rule = move.rule
+    if rule is None:
+        return None
+    return GoTo(camera.setup.presets[rule.preset].pose()) if rule.preset else Track(rule.subject(move.event))
