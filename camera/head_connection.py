@@ -131,7 +131,7 @@ class HeadConnection:
 
     @property
     def problem(self) -> str:
-        """What is wrong, in a sentence; empty if nothing is."""
+        """A sentence that says what is wrong; empty if nothing is."""
         if self.state in (State.SILENT, State.LOST) and self.observer.may_turn:
             return f"{self.state.value}; it may be turning by its last command"
         return self.state.value

@@ -64,14 +64,21 @@ class Mount(msgspec.Struct, frozen=True):
         self, pose: Pose, aspect: float, x_m: float, y_m: float, z_m: float = 0.0, margin: float = 0.0
     ) -> bool:
         """True if the point is inside the picture, ``margin`` (share of the half width) away from its edges."""
-        forward, right, up = self._axes(pose.pan_deg, pose.tilt_deg)
-        offset = (x_m - self.x_m, y_m - self.y_m, z_m - self.z_m)
-        depth_m = _dot(offset, forward)
+        across_m, above_m, depth_m = self.in_camera(pose.pan_deg, pose.tilt_deg, (x_m, y_m, z_m))
         if depth_m <= 0:
             return False
-        half = math.tan(math.radians(pose.width_deg / 2)) * depth_m
-        across, above = abs(_dot(offset, right)), abs(_dot(offset, up))
-        return across <= half * (1 - margin) and above <= half / aspect * (1 - margin)
+        half_m = math.tan(math.radians(pose.width_deg / 2)) * depth_m
+        return abs(across_m) <= half_m * (1 - margin) and abs(above_m) <= half_m / aspect * (1 - margin)
+
+    def looking(self, pan_deg: float, tilt_deg: float) -> Vector:
+        """Return the unit vector of the middle of the picture, in pitch axes."""
+        return self._axes(pan_deg, tilt_deg)[0]
+
+    def in_camera(self, pan_deg: float, tilt_deg: float, point: Vector) -> Vector:
+        """Return a point in metres as the camera has it at a direction: to the right, up, and ahead of the lens."""
+        forward, right, up = self._axes(pan_deg, tilt_deg)
+        offset = (point[0] - self.x_m, point[1] - self.y_m, point[2] - self.z_m)
+        return _dot(offset, right), _dot(offset, up), _dot(offset, forward)
 
     def footprint(
         self, pose: Pose, aspect: float, length_m: float = 105.0, width_m: float = 68.0
