@@ -142,7 +142,7 @@ def test_a_camera_on_air_moves_calmly_and_to_no_other_picture_unless_forced(clie
 def corner(diff: int = 1, seq: int = 0) -> UpdateMessage:
     event = EventRecord("c1", "spot.taker", "corner", 9, 1_000_000, "home", "H9", 52.0, 33.0, 0.0, 0.9)
     updates = (UpdateRecord(seq, diff, 1_200_000, event),)
-    return UpdateMessage("m", 0, 1_300_000, 0, updates, continues_from=0 if seq == 0 else None)
+    return UpdateMessage("m", 0, 3_000_000, 0, updates, continues_from=0 if seq == 0 else None)
 
 
 def test_a_rule_moves_the_camera_and_the_journal_says_why(client: TestClient, feed: MatchFeed, tmp_path: Path) -> None:
