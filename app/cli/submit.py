@@ -6,14 +6,17 @@ The arguments are a command of ``touchline``; the master, memory and other setti
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
 
 if __name__ == "__main__":
-    # spark-submit puts the folder of this file on the path, and not the one above it.
-    # An installed wheel is found without that.
-    if not (Path(__file__).resolve().parents[2] / "__init__.py").exists():
-        sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    # spark-submit puts the folder of this file on the path, where commands have the names of Python's own modules, and
+    # not the one above it. An installed wheel is found without that.
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != here]
+    program = os.path.dirname(os.path.dirname(here))
+    if not os.path.exists(os.path.join(program, "__init__.py")):
+        sys.path.insert(0, program)
     from app.cli.main import main
 
     main()

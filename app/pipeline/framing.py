@@ -13,11 +13,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Iterator
 
+from app.base.pace import NEVER_US
 from app.sources.interface import TimedBlock
 
 #: Blocks that are later than this form portions. A portion spans this share of their lateness, and at most this much
 #: arrival time.
 LATE_US, SHARE, TOGETHER_MAX_US = 50_000, 0.25, 500_000
+
+#: Most arrival time of a portion that is folded, and its share of the lateness from which portions are folded. That is
+#: twice the allowed lateness, so a portion spans less than the allowed lateness, as :data:`RECORDED_US` does.
+FOLDED_MAX_US, FOLDED_SHARE = 2_000_000, 1 / 3
 
 #: Arrival time of a portion of a recording that is played at full speed. It is less than the allowed lateness, since
 #: the engine reports lost inputs only between two portions.
@@ -66,11 +71,16 @@ def unpack(frames: bytes) -> Iterator[TimedBlock]:
         position += size
 
 
-def together(blocks: Iterable[TimedBlock], now_us: int) -> Iterator[list[TimedBlock]]:
+def together(blocks: Iterable[TimedBlock], now_us: int, folded_us: int = NEVER_US) -> Iterator[list[TimedBlock]]:
     """Groups blocks into portions: single blocks while they are in time, larger portions while they are late.
 
     Each portion costs a walk through all detectors, and updates that the next portion withdraws. A late stage saves
     half of that work with larger portions, and so catches up sooner. Unpaced blocks (``due_wall_us`` 0) are never late.
+
+    Args:
+        blocks: in order of arrival.
+        now_us: wall time.
+        folded_us: lateness from which portions are folded and may span more.
 
     >>> [len(some) for some in together([(i * 100_000, 1, b"") for i in range(7)], 1_200_000)]
     [3, 3, 1]
@@ -78,11 +88,14 @@ def together(blocks: Iterable[TimedBlock], now_us: int) -> Iterator[list[TimedBl
     [5, 5, 5, 5, 2]
     >>> [len(some) for some in together([(0, 1_500_000, b""), (1, 0, b"")], 2_000_000)]
     [1, 1]
+    >>> [len(some) for some in together([(i * 100_000, 1, b"") for i in range(22)], 9_000_000, 6_000_000)]
+    [20, 2]
     """
 
     def span_us(block: TimedBlock) -> float:
         late_us = now_us - block[1] if block[1] else 0
-        return min(SHARE * late_us, TOGETHER_MAX_US) if late_us > LATE_US else 0
+        most_us = min(FOLDED_MAX_US, FOLDED_SHARE * folded_us) if late_us > folded_us else TOGETHER_MAX_US
+        return min(SHARE * late_us, most_us) if late_us > LATE_US else 0
 
     return divided(blocks, span_us)
 

@@ -23,6 +23,7 @@ from rich.console import Console
 
 from app.api.served import ServedMatch
 from app.api.servers import RunServers
+from app.base.arrow import without_pandas
 from app.base.java import find_java
 from app.base.logs import VARIABLE, hide_secrets, log_event, logging_to, worker_variable
 from app.base.pace import NEVER_US
@@ -319,9 +320,7 @@ class Run:
             log: file for the output of Spark and its processes.
             delay_s: until Java starts. An unusable input is usually detected sooner, and then Java need not start.
         """
-        if self.settings.dashboard:  # Plotly, in this thread, must not meet the part that Spark's thread has imported
-            import pandas  # noqa: F401
-
+        without_pandas()
         from app.spark.session import start_session, stop_session
 
         settings, over = self.settings, threading.Event()

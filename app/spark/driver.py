@@ -57,7 +57,7 @@ from app.pipeline.state_store import StateStore
 from app.sources.interface import Entry
 from app.spark.results import ClosedWindow, WindowResults
 from app.spark.seat import Seat, StageConfig
-from app.spark.source import NAME, SeatSource
+from app.spark.source import NAME, SeatSource, warm_up_source
 from app.spark.stage import seat_stage, table_of, warm_up_stage
 
 #: File in a run's folder that requests the sources to end.
@@ -262,7 +262,7 @@ class SparkDriver:
             f"engine-{self.seats.index(seat)}": warm_up_stage(str(seat.folder), self._warm_up_blocks) for seat in seats
         }
         # Engines first: they have the most to do.
-        for role, stage in {**stages, "source": warm_up_stage(str(seats[0].folder), 0)}.items() if seats else ():
+        for role, stage in {**stages, "source": warm_up_source(str(seats[0].folder))}.items() if seats else ():
             context.environment["TOUCHLINE_ROLE"] = role
             job = context.parallelize([0], 1).mapPartitions(stage)
             job.id()  # makes PySpark read the environment now

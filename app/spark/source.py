@@ -20,6 +20,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
@@ -106,10 +107,14 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Does nothing: the query ends when no match has more to play."""
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """One partition for all matches of the seat. Its task begins when the processes are warm."""
+        """One partition for all matches of the seat."""
+        return [SeatBatch(end["batch"])]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Wait until the processes are warm: Spark's last step before the first task is to pickle the reader for it."""
         if self._requests_turns:
             self._seat.await_permission()
-        return [SeatBatch(end["batch"])]
+        return self.__dict__
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Waits for the seat's turn; then yields rows as soon as they are due, and the closing rows of every window."""
@@ -215,6 +220,21 @@ class SeatSource(DataSource):
     def streamReader(self, schema: object) -> SeatReader:  # noqa: N802  Spark's name
         """The reader of the seat that the options name."""
         return SeatReader(self.options)
+
+
+def warm_up_source(folder: str) -> Callable[[Iterator[int]], Iterator[int]]:
+    """Function for ``mapPartitions`` that makes a process import what the sources of the seat in ``folder`` need."""
+
+    def stage(numbers: Iterator[int]) -> Iterator[int]:
+        log_in_worker()
+        began_s = time.monotonic()
+        nothing = OpenBatch(0, 0, 0, Path, lambda: True, lambda match: False)
+        for kind in {entry.source for entry in Seat(folder).entries()}:
+            load_source(kind).reader(nothing)
+        log_event(_log, logging.INFO, "process is warm", took_s=round(time.monotonic() - began_s, 3))
+        yield from numbers  # Spark reuses only a process that has consumed its whole input
+
+    return stage
 
 
 def _row(row: SourceRow) -> pa.RecordBatch:

@@ -90,7 +90,7 @@ def seat_stage(folder: str, results: str, hub: HubAddress) -> Stage:
 
 
 def warm_up_stage(folder: str, blocks: int) -> Callable[[Iterator[int]], Iterator[int]]:
-    """Function for ``mapPartitions`` that makes a process of the seat in ``folder`` ready for its first window.
+    """Function for ``mapPartitions`` that makes the engine process of a seat ready for its first window.
 
     The process imports what it needs and warms up on ``blocks`` blocks of the first match. It also completes the
     settings of the matches whose configuration says so.
@@ -100,14 +100,13 @@ def warm_up_stage(folder: str, blocks: int) -> Callable[[Iterator[int]], Iterato
         log_in_worker()
         seat, began_s = Seat(folder), time.monotonic()
         for number, entry in enumerate(seat.entries()):
-            config = seat.stage(entry.match) if blocks else None
-            if number and (config is None or not config.measures):
+            config = seat.stage(entry.match)
+            if number and not config.measures:
                 continue
             sample = load_source(entry.source).sample(entry.spec)
-            if config is not None:
-                settings = load_pipeline(config.pipeline).warm_up(config.sheet, config.settings, sample, blocks)
-                if config.measures:
-                    seat.write_stage(entry.match, msgspec.structs.replace(config, settings=settings))
+            settings = load_pipeline(config.pipeline).warm_up(config.sheet, config.settings, sample, blocks)
+            if config.measures:
+                seat.write_stage(entry.match, msgspec.structs.replace(config, settings=settings))
             log_event(_log, logging.INFO, "process is warm", entry.match, took_s=round(time.monotonic() - began_s, 3))
         yield from numbers  # Spark reuses only a process that has consumed its whole input
 
@@ -258,14 +257,16 @@ class OpenWindow:
         blocks = unpack(row["frames"])
         # Only a pipeline that adapts to load gets portions of several blocks. They depend on the wall clock, so a
         # redone window may emit its updates at other moments.
-        for portion in together(blocks, _wall_us()) if self._pipeline.adapts else ([block] for block in blocks):
+        pipeline = self._pipeline
+        portions = together(blocks, _wall_us(), pipeline.far_behind_us) if pipeline.adapts else ([b] for b in blocks)
+        for portion in portions:
             stage_wall_us = _wall_us()
             self._blocks += len(portion)
             self._portions += 1
-            far_behind = bool(due_us := portion[0][1]) and stage_wall_us - due_us > self._pipeline.far_behind_us
-            message = self._pipeline.push_together(portion, BEGINNING_US if far_behind else None)
+            far_behind = bool(due_us := portion[0][1]) and stage_wall_us - due_us > pipeline.far_behind_us
+            message = pipeline.push_together(portion, BEGINNING_US if far_behind else None)
             self._publish(message, stage_wall_us)
-            self._pipeline.measure_in_pause()
+            pipeline.measure_in_pause()
 
     def close(self) -> tuple[ClosedWindow, StateChild]:
         """Returns the window's result and the child that stores the state at its end; caches the pipeline.

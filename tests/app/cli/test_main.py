@@ -217,3 +217,10 @@ def test_help_names_every_command_and_option():
 
 def test_the_version_is_told():
     assert re.match(r"touchline \S", touchline("--version").stdout)
+
+
+def test_the_entry_file_of_spark_submit_finds_pythons_own_modules_and_the_program(tmp_path):
+    command = [sys.executable, ROOT / "app" / "cli" / "submit.py", "inspect", "--help"]
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONSAFEPATH")}
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr

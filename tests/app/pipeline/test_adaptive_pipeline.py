@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from itertools import cycle
+from itertools import cycle, groupby
 
 import pytest
 
 from app.pipeline.costs import CostMeter
-from app.pipeline.framing import RECORDED_US, divided
+from app.pipeline.framing import FOLDED_SHARE, RECORDED_US, divided
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from football.update_stream import Follower, Health, UpdateRecord
 from middleware.events import BEGINNING_US
@@ -114,13 +114,16 @@ def test_oracle_a_match_that_was_far_behind_finds_the_same_events_and_learns_no_
     framed = [(arrival_us, 1, payload) for batch in batches for arrival_us, payload in batch]
     live, behind, begin_us = Follower(), Follower(), framed[0][0]
     pipelines = {id(follower): MatchPipeline(sheet, TIGHT) for follower in (live, behind)}
+    folded_us = FOLDED_SHARE * pipelines[id(behind)].far_behind_us
     for follower in (live, behind):
-        for portion in divided(framed, lambda block: 250_000):
-            # In time for a second, then far behind until the fifth, and in time again.
-            was_behind = follower is behind and 1_000_000 <= portion[0][0] - begin_us < 5_000_000
-            message = pipelines[id(follower)].push_together(portion, BEGINNING_US if was_behind else None)
-            if message is not None:
-                follower.apply(message)
+        # In time for a second, then far behind until the fifth, and in time again.
+        for middle, blocks in groupby(framed, lambda block: 1_000_000 <= block[0] - begin_us < 5_000_000):
+            was_behind = middle and follower is behind
+            span_us = folded_us if was_behind else 250_000
+            for portion in divided(blocks, lambda block, span_us=span_us: span_us):
+                message = pipelines[id(follower)].push_together(portion, BEGINNING_US if was_behind else None)
+                if message is not None:
+                    follower.apply(message)
     slack = [sum(follower.health.slack_us.values()) for follower in (live, behind)]
     for follower in (live, behind):
         follower.apply(pipelines[id(follower)].finish())
