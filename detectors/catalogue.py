@@ -32,7 +32,7 @@ from football.lifecycle import __doc__ as lifecycle_doc
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload, payload_of
 from football.update_stream import EventRecord
-from middleware.detector import Detector, Spec
+from middleware.detector import Detector, Known, Spec
 from middleware.events import Event
 
 #: Every detector.
@@ -102,6 +102,27 @@ def build_detectors(
     return tuple(chosen)
 
 
+def detectors_about(kind: str, detectors: Iterable[Detector[Any]]) -> tuple[Detector[Any], ...]:
+    """Those of some detectors that matter to the events of a kind: what they depend on, and what depends on them.
+
+    Returns:
+        The givers of the kind, all that read or annul something of theirs, and all that feed any of these; in the
+        order given.
+    """
+    every = tuple(detectors)
+    given = {output for detector in every if kind in detector.spec.outputs for output in detector.spec.outputs}
+    upwards = [({*d.spec.inputs, *d.spec.annuls}, {*d.spec.outputs}) for d in every]
+    kinds = _reached(given | {kind}, upwards)
+    below = _reached(kinds, [({*d.spec.outputs}, {*d.spec.inputs}) for d in every])
+    return tuple(detector for detector in every if below & {*detector.spec.outputs})
+
+
+def _reached(kinds: set[str], edges: Collection[tuple[set[str], set[str]]]) -> set[str]:
+    """Kinds that can be reached from some over edges, each from any kind of a set to all of another one."""
+    reached = kinds.union(*(to for origin, to in edges if origin & kinds))
+    return reached if reached == kinds else _reached(reached, edges)
+
+
 class EventTypes(msgspec.Struct, frozen=True):
     """The event types of one kind.
 
@@ -120,6 +141,24 @@ class EventTypes(msgspec.Struct, frozen=True):
     typed: bool
     internal: bool
     count: int
+
+
+class PayloadInfo(msgspec.Struct, frozen=True):
+    """Names that the detail of the events of one kind may have, and when they are known.
+
+    Attributes:
+        kind: the kind.
+        detail: names that its detail may have.
+        first: when the first version is emitted.
+        again: when a newer version is; empty if the first one is the last.
+        changes: what the newer version may change.
+    """
+
+    kind: str
+    detail: tuple[str, ...]
+    first: str
+    again: str
+    changes: tuple[str, ...]
 
 
 class DetectorInfo(msgspec.Struct, frozen=True, rename={"opt_in": "asked"}):
@@ -143,6 +182,7 @@ class DetectorInfo(msgspec.Struct, frozen=True, rename={"opt_in": "asked"}):
         opt_in: True if a match gets it only on request (``asked`` in JSON).
         description: paragraphs of its docstring after the first: its rule, and the payload of its events.
         module: where it is defined.
+        payloads: detail of each published output, and when it is known.
     """
 
     kind: str
@@ -162,6 +202,7 @@ class DetectorInfo(msgspec.Struct, frozen=True, rename={"opt_in": "asked"}):
     opt_in: bool
     description: str = ""
     module: str = ""
+    payloads: tuple[PayloadInfo, ...] = ()
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -262,7 +303,15 @@ def _describe(detector: Detector[Any], entry: DetectorEntry, parameters: Paramet
         bool(entry.opt_in_name),
         "\n\n".join(more),
         type(detector).__module__,
+        tuple(_payload(spec, kind) for kind in spec.outputs if kind in spec.details or kind not in spec.internal),
     )
+
+
+def _payload(spec: Spec, kind: str) -> PayloadInfo:
+    known = spec.known.get(kind, Known())
+    limit_ms = spec.horizon_us / 1000
+    default = f"at most {limit_ms:g} ms after its time" if spec.horizon_us else "at its time"
+    return PayloadInfo(kind, spec.details.get(kind, ()), known.first or default, known.again, known.changes)
 
 
 def number_key(number: str) -> tuple[int, ...]:

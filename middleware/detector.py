@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from middleware.events import Event
 
@@ -33,6 +33,20 @@ NOTHING: tuple[Event, ...] = ()
 
 class SpecError(ValueError):
     """A detector declares what no detector may; the message names it and the rule."""
+
+
+class Known(NamedTuple):
+    """When the payload of an event is known, in words for the docs.
+
+    Attributes:
+        first: when the first version is emitted, as "when ..."; empty for the default: within the horizon.
+        again: what makes a newer version, as "when ..."; empty if the first version is the last.
+        changes: names of the payload, or of its detail, that a newer version may change.
+    """
+
+    first: str = ""
+    again: str = ""
+    changes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,6 +79,10 @@ class Spec:
         team_variants: the same for kinds that belong to a team; each value is an event type for each team. A kind in
             neither mapping is one event type.
         untyped: kinds whose variant is payload only: its values are no event types of their own.
+        details: kind -> the names of the detail that its payload may have; a name in angle brackets stands for names
+            that depend on the match.
+        known: kind -> when its payload is known, for those of ``amends``, and others that have more to say than the
+            horizon.
         payload: type of the payload of a published event; an event with another is refused (``middleware.isolation``).
         covers: further sections of the hierarchy document that it implements.
 
@@ -91,11 +109,13 @@ class Spec:
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     team_variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     untyped: tuple[str, ...] = ()
+    details: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    known: Mapping[str, Known] = field(default_factory=dict)
     payload: type = object
     covers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        declared = {*self.variants, *self.team_variants, *self.untyped}
+        declared = {*self.variants, *self.team_variants, *self.untyped, *self.details, *self.known}
         for holds, rule in (
             (1 <= self.level <= 15, f"level {self.level} is not in 1..15"),
             (self.horizon_us >= 0, "a horizon is not negative"),
@@ -103,7 +123,8 @@ class Spec:
             (set(self.internal) <= set(self.outputs), "internal kinds must be outputs"),
             (set(self.amends) <= set(self.outputs), "amended kinds must be outputs"),
             (not set(self.inputs) & set(self.outputs), "an output must not be an input"),
-            (declared <= set(self.outputs), "kinds with variants must be outputs"),
+            (all(kind in self.amends for kind in self.known if self.known[kind].again), "newer versions are amended"),
+            (declared <= set(self.outputs), "kinds with variants or details must be outputs"),
         ):
             if not holds:
                 raise SpecError(f"{self.name}: {rule}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -111,6 +112,15 @@ def test_every_module_that_a_page_names_can_be_imported(page: Path) -> None:
 @pytest.mark.parametrize("page", CURRENT, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_use_the_words_of_the_glossary(page: Path) -> None:
     assert not sorted(set(DIALECT.findall(prose(page))))
+
+
+@pytest.mark.parametrize("page", CURRENT, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_page_says_for_which_version_it_is(page: Path) -> None:
+    """Decisions are dated by their number, and hold until another one replaces them."""
+    if page.parent.name != "decisions":
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        release = ".".join(project["version"].split(".")[:2])
+        assert f"\nFor Touchline {release}." in "\n".join(page.read_text(encoding="utf-8").splitlines()[:4])
 
 
 def sources() -> list[str]:

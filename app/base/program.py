@@ -47,6 +47,12 @@ def commit() -> str:
     return recorded.read_text(encoding="utf-8").strip() if recorded.is_file() else ""
 
 
+def with_version(page: str) -> str:
+    """A generated page with the line, below its title, that says for which releases it is."""
+    title, _, rest = page.partition("\n\n")
+    return f"{title}\n\nFor Touchline {'.'.join(version('touchline').split('.')[:2])}.\n\n{rest}"
+
+
 def program_version() -> str:
     """The version and the commit, as ``touchline --version`` shows them."""
     try:

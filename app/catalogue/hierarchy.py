@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from app.base.program import with_version
 from detectors.catalogue import ADDED_NUMBERS, DetectorInfo, life_cycle, number_key
 
 
@@ -172,7 +173,7 @@ def hierarchy(entries: Sequence[DetectorInfo]) -> str:
         rows = [cells[number] for number in sorted(cells, key=number_key) if number_key(number)[0] == level]
         table = ("| # | detector | rule | source | status |", "|---|---|---|---|---|", *map(_line, rows))
         parts += [f"## Level {level}: {name}\n", *table, ""]
-    return "\n".join(parts)
+    return with_version("\n".join(parts))
 
 
 def _planned(row: PlannedRow, entries: Sequence[DetectorInfo]) -> tuple[str, ...]:

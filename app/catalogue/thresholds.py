@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from app.base.program import with_version
 from detectors.catalogue import DetectorInfo
 from detectors.parameters import Parameters, parameters_of
 from detectors.reasons import meanings_of, prose_of, reasons_of
@@ -46,7 +47,7 @@ def thresholds(entries: Sequence[DetectorInfo], parameters: Parameters) -> str:
             prose = _inline(prose_of(type(group)))
             users = f"Used by {', '.join(used[name])}.\n"
             parts += [f"## {name}\n", users, f"{prose}\n", *_HEAD, *_rows(group, name), ""]
-    return "\n".join(parts)
+    return with_version("\n".join(parts))
 
 
 def groups_of(entry: DetectorInfo) -> list[str]:

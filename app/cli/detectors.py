@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from app.base.files import OutputError, writing
+from app.base.program import with_version
 from app.catalogue.graph import dot, svg
 from app.catalogue.hierarchy import hierarchy
 from app.catalogue.thresholds import groups_of, thresholds
@@ -142,9 +143,13 @@ def markdown(entries: Sequence[DetectorInfo]) -> str:
     for entry in entries:
         for kind in entry.inputs:
             readers.setdefault(kind, []).append(entry.kind)
-    parts += [_level(level, [e for e in entries if e.level == level], readers) for level in levels]
+    overruling: dict[str, list[str]] = {}
+    for entry in entries:
+        for kind in entry.annuls:
+            overruling.setdefault(kind, []).append(entry.kind)
+    parts += [_level([e for e in entries if e.level == level], readers, overruling) for level in levels]
     parts.append(_LIFE_CYCLE.format(source=life_cycle(entries).source))
-    return "\n".join(parts)
+    return with_version("\n".join(parts))
 
 
 _PREFACE = """# Detectors
@@ -155,17 +160,22 @@ picture: `touchline detectors --graph --out docs/images/detectors.svg`.
 {sizes}
 
 Every published event has a kind, a time, and where they apply a variant, team, player, position, confidence and
-`detail`. A section says what they mean for its kinds and which values `detail` has. The class of a detector is in the
-file that *code* names.
+`detail`. A section says what they mean for its kinds, and its table which names `detail` may have. A name ends in its
+unit. The class of a detector is in the file that *code* names.
 
 | in a section | meaning |
 |---|---|
 | also 7.7 | the detector does the work of this row of the [hierarchy](hierarchy.md), too |
+| first known | when the event is emitted with its whole payload, after the time that it is shown with [1] |
+| changes later | what a newer version under the same id may change, and when; which detectors may withdraw it [2] |
 | inputs | on radio with limb tags; on camera tracking some read `frame` instead of runs of limbs or `ball.state` |
 | horizon | how far before its newest cause a detector may date an event |
 | needs | what the input must have; without it a match lacks the detector, unless the text says more |
 | annuls | kinds of which it may declare an event void |
 | parameters | groups of [thresholds.md](thresholds.md); a settings file changes their values |
+
+[1] In event time. Late packets and, without speculation, the slack come on top. [2] Besides, a repair after a late
+packet may change or withdraw any event until it is confirmed.
 
 A detector reads lower levels only. So 5.3, 5.4, 5.7 and 5.9, which describe a contact further, run the detection of
 contacts (5.1, 5.2) once more by themselves, with the same code.
@@ -185,13 +195,16 @@ tentative, confirmed or withdrawn, and how often it was amended. In the end ever
 """
 
 
-def _level(level: int, entries: Sequence[DetectorInfo], readers: Mapping[str, Sequence[str]]) -> str:
-    return "\n".join([f"## Level {level}\n", *(_section(entry, readers) for entry in entries)])
+def _level(
+    entries: Sequence[DetectorInfo], readers: Mapping[str, Sequence[str]], overruling: Mapping[str, Sequence[str]]
+) -> str:
+    sections = (_section(entry, readers, overruling) for entry in entries)
+    return "\n".join([f"## Level {entries[0].level}\n", *sections])
 
 
-def _section(entry: DetectorInfo, readers: Mapping[str, Sequence[str]]) -> str:
+def _section(entry: DetectorInfo, readers: Mapping[str, Sequence[str]], overruling: Mapping[str, Sequence[str]]) -> str:
     covers = f", also {', '.join(entry.covers)}" if entry.covers else ""
-    payloads = [
+    listed = [
         f"* inputs: {_kinds(entry.inputs)}",
         f"* outputs: {'; '.join(map(_type_text, entry.types))}",
         *(f"* `{kind}` is read by {', '.join(readers[kind])}" for kind in entry.outputs if kind in readers),
@@ -200,14 +213,40 @@ def _section(entry: DetectorInfo, readers: Mapping[str, Sequence[str]]) -> str:
         *([f"* annuls: {_kinds(entry.annuls)}"] if entry.annuls else []),
         *(["* only when asked for"] if entry.opt_in else []),
         *(["* a state for each transmitter or player"] if entry.keyed else []),
-        *([f"* parameters: {', '.join(f'`{g}`' for g in groups_of(entry))}"] if entry.parameters else []),
+        *(
+            [f"* parameters: {', '.join(f'[`{g}`](thresholds.md#{g})' for g in groups_of(entry))}"]
+            if entry.parameters
+            else []
+        ),
         f"* source: {entry.source}",
         f"* code: `{entry.module.replace('.', '/')}.py`",
     ]
     summary = entry.summary[:1].upper() + entry.summary[1:]
     parts = (summary, *entry.description.split("\n\n"))
     text = [_inline(part) for part in parts if part and not part.lstrip().startswith(("Args:", "Attributes:"))]
-    return "\n".join([f"### {entry.number} {entry.kind}{covers}\n", "\n\n".join(text), "", *payloads, ""])
+    return "\n".join(
+        [
+            f"### {entry.number} {entry.kind}{covers}\n",
+            "\n\n".join(text),
+            "",
+            *_payloads(entry, overruling),
+            *listed,
+            "",
+        ]
+    )
+
+
+def _payloads(entry: DetectorInfo, overruling: Mapping[str, Sequence[str]]) -> list[str]:
+    """A table of what the events carry and when it is known; kinds that do not differ share a row."""
+    rows: dict[str, list[str]] = {}
+    for payload in entry.payloads:
+        again = [f"{payload.again}: {_kinds(payload.changes)}"] if payload.again else []
+        withdrawn = [f"withdrawn by {', '.join(overruling[payload.kind])}"] if payload.kind in overruling else []
+        later = "; ".join((*again, *withdrawn)) or "never"
+        cells = f"{_kinds(payload.detail) or 'empty'} | {payload.first} | {later}"
+        rows.setdefault(cells, []).append(payload.kind)
+    table = [f"| {_kinds(kinds)} | {cells} |" for cells, kinds in rows.items()]
+    return ["| event | `detail` | first known | changes later |", "|---|---|---|---|", *table, ""] if table else []
 
 
 def _inline(text: str) -> str:

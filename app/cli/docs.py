@@ -12,6 +12,7 @@ from typing import Any
 
 from typer.main import get_command
 
+from app.base.program import with_version
 from app.cli.main import GROUPS, LazyCommand, app
 
 _HEAD = """# The command line
@@ -35,7 +36,8 @@ def markdown() -> str:
         table.append(f"| **{group}** | |")
         shown = {full: command for full, command in commands.items() if full.split()[1] in names}
         table += [f"| [`{full}`](#{full.replace(' ', '-')}) | {_sentence(one.help)} |" for full, one in shown.items()]
-    return _HEAD + "\n".join(table) + "\n" + "".join(_section(name, command) for name, command in commands.items())
+    page = _HEAD + "\n".join(table) + "\n" + "".join(_section(name, command) for name, command in commands.items())
+    return with_version(page)
 
 
 def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:

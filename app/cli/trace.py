@@ -1,12 +1,14 @@
 """``touchline trace``: plays a match once more, and prints the path of one event through the ordering units.
 
-The match is played from its capture with the ordering that it had. Where alpha or retraction adapted to the load, costs
-are measured again, and the adaptation may differ. A capture that still grows is traced up to its end so far.
+The match is played from its capture with the ordering that it had. Where alpha or retraction adapted to the load, the
+adaptation may differ. A capture that still grows is traced up to its end so far.
 
 Only a stretch around the event is played: the match store, or the capture itself, has the arrival times at which the
 event or packet was mentioned. The stretch begins some seconds before, in which units learn their slack, and begins
-earlier if the event does not come out. Slack and alpha then may differ from those of the run; ``--whole`` plays from
-the beginning of the match. An inner event, which no store has, is looked for from the beginning, too.
+earlier if the event does not come out. Only the detectors play that the event depends on, or that depend on it. Slack
+and alpha then may differ from those of the run, and costs are those of an average machine; ``--whole`` plays from the
+beginning of the match, with costs as measured. An inner event, which no store has, is looked for from the beginning,
+too.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from app.cli.output import print_json
 from app.pipeline.options import with_costs
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import make_settings, read_stored_settings
+from detectors.catalogue import build_detectors
 from detectors.parameters import Parameters
 from football.errors import UserError
 from football.packets import RAW_KINDS
@@ -44,7 +47,7 @@ _NAMES_MAX = 4
 
 #: Time before the event from which the match is played: units learn their slack in it. If the event does not come out,
 #: the next one is tried.
-_LEADS_US = (20_000_000, 300_000_000)
+_LEADS_US = (12_000_000, 40_000_000, 300_000_000)
 
 
 class TraceError(UserError, ValueError):
@@ -79,7 +82,7 @@ def trace(
         touchline trace matches/demo pass.complete#ball:61128725
         touchline trace matches/demo raw.player:home_7:123 --alpha 1
     """
-    replay = _Replay(folder, Capture.open(folder), alpha, retraction)
+    replay = _Replay(folder, Capture.open(folder), alpha, retraction, "" if whole else _kind(event))
     mentioned_us = [] if whole else list(_mentions(folder, replay.capture, event))
     lines = _trace_part(replay, event, mentioned_us) if mentioned_us else _trace_all(replay, event)
     if as_json:
@@ -108,9 +111,14 @@ def write_story(lines: list[HistoryLine], event: str, out: TextIO) -> None:
 
 
 class _Replay:
-    """A match that is played again, with the ordering that it had unless another one is chosen."""
+    """A match that is played again, with the ordering that it had unless another one is chosen.
 
-    def __init__(self, folder: Path, capture: Capture, alpha: str | None, retraction: str | None) -> None:
+    It plays all detectors with costs as measured, or those that matter to the events of a kind.
+    """
+
+    def __init__(
+        self, folder: Path, capture: Capture, alpha: str | None, retraction: str | None, about: str = ""
+    ) -> None:
         self.folder, self.capture, self.until_us = folder, capture, capture.readable_us
         self._console = make_console(stderr=True)
         stored = read_stored_settings(folder) or {}
@@ -123,8 +131,13 @@ class _Replay:
             allowed_lateness_ms=self.margin_us // 1_000,
             parameters=stored.get("parameters", Parameters()),
             extra=tuple(stored.get("detectors", ())),
+            about=about,
         )
-        self._options = with_costs(options, capture.sheet, capture)
+        self._options = options if about else with_costs(options, capture.sheet, capture)
+        detectors = build_detectors(capture.sheet, options.parameters, options.extra)
+        kinds = {*RAW_KINDS, *(kind for detector in detectors for kind in detector.spec.outputs)}
+        if about and about not in kinds:
+            raise TraceError(f"no event of kind {about!r} in {folder}; `touchline events` lists all")
 
     def windows(self, mentioned_us: Iterable[int]) -> list[tuple[int, int]]:
         """Stretches of arrival time around instants, as long as the lateness of an input may be."""
@@ -148,6 +161,11 @@ class _Replay:
         return trace
 
 
+def _kind(event: str) -> str:
+    """The kind of an event by its name: its id, or kind, source and sequence."""
+    return event.partition("#")[0] if "#" in event else event.partition(":")[0]
+
+
 def _mentions(folder: Path, capture: Capture, event: str) -> Iterator[int]:
     """Arrival times of the updates of an event in the store's log, or of a packet in the capture.
 
@@ -157,7 +175,7 @@ def _mentions(folder: Path, capture: Capture, event: str) -> Iterator[int]:
     if is_store(folder):
         log = updates_log(folder)
         emitted_us = log.filter(pc.equal(log["id"], event))["emitted_us"].to_pylist()
-        published = pc.is_in(pa.scalar(event.partition("#")[0]), log["kind"].combine_chunks()).as_py()
+        published = pc.is_in(pa.scalar(_kind(event)), log["kind"].combine_chunks()).as_py()
         if published and not emitted_us:
             raise TraceError(f"{event}: no event of that id in {folder}; `touchline events` lists all")
         yield from emitted_us

@@ -30,7 +30,7 @@ from app.pipeline.quarantine_buffer import QuarantineBuffer, lost_record
 from app.pipeline.seal import Maker, code_fingerprint, fingerprint
 from app.sources.interface import Recording, TimedBlock
 from detectors.arrivals import arrival, frame_arrival, official_arrival
-from detectors.catalogue import build_detectors, level_of_kinds, to_record
+from detectors.catalogue import build_detectors, detectors_about, level_of_kinds, to_record
 from detectors.parameters import Parameters
 from football.match_sheet import MatchSheet
 from football.officials import Official
@@ -89,6 +89,7 @@ class PipelineOptions:
         costs: initial costs of the work, for options that adapt to load; later costs are measured between windows.
         parameters: of the detectors.
         extra, own: optional detectors, and the caller's; see ``detectors.catalogue.build_detectors``.
+        about: a kind: only the detectors that matter to its events are built; empty for all.
     """
 
     alpha: float | Literal["auto"] = 0.0
@@ -101,6 +102,7 @@ class PipelineOptions:
     parameters: Parameters = field(default_factory=Parameters)
     extra: tuple[str, ...] = ()
     own: tuple[Detector[Any], ...] = ()
+    about: str = ""
 
     @property
     def adapts(self) -> bool:
@@ -166,6 +168,8 @@ class MatchPipeline:
         self.adapts = options.adapts
         self.far_behind_us = 2_000 * options.allowed_lateness_ms if options.adapts else END_US
         detectors = build_detectors(sheet, options.parameters, options.extra, options.own)
+        if options.about:
+            detectors = detectors_about(options.about, detectors)
         self.levels = level_of_kinds(detectors)
         framed = sheet.quality.framed
         watched = _WATCHED if framed else (*_WATCHED, "player.state")

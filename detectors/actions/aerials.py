@@ -62,6 +62,7 @@ class AerialDuel:
             source="kloppy AERIAL; socceraction issue 470; numbers ours",
             needs="limb transmitters, for the jumps",
             team_variants={"aerial.won": ("",)},
+            details=dict.fromkeys(("aerial.start", "aerial.won"), ("other",)),
         )
 
     def initial(self) -> AerialState:

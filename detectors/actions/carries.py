@@ -15,7 +15,7 @@ from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BodyState, EventPayload, Scalar, frame_of, location_m, number, payload_of
 from football.pitch import end_of, pitch_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
@@ -113,6 +113,14 @@ class Carry:
             source="SPADL (dribble); StreamTeam (dribbling)",
             team_variants=dict.fromkeys(("carry.start", "carry.end"), ("",)),
             amends=("carry.start", "carry.end"),
+            known={
+                "carry.start": Known("when he has covered the least distance"),
+                "carry.end": Known("when the ball has left him for good"),
+            },
+            details={
+                "carry.start": ("from_x_m", "from_y_m", "distance_m"),
+                "carry.end": ("from_x_m", "from_y_m", "distance_m", "seconds_s"),
+            },
         )
 
     def initial(self) -> CarryState:

@@ -79,6 +79,7 @@ class Duel:
             parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam (duel); kloppy DuelType",
             variants=dict.fromkeys(("duel.end", "duel.start"), ("ground", "loose")),
+            details={"duel.end": ("other", "seconds_s", "one"), "duel.start": ("other",)},
         )
 
     def initial(self) -> DuelState:

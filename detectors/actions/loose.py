@@ -60,6 +60,7 @@ class LooseBall:
             outputs=("ball.loose",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="ours",
+            details={"ball.loose": ("since_us",)},
         )
 
     def initial(self) -> LooseState:

@@ -381,6 +381,19 @@ class PassAttempt(Strikes):
             parameters=self.all_parameters(),
             source="StreamTeam kickEvent; 000 5.1 (pass); Spearman's time to intercept for the receiver",
             team_variants={"pass.attempt": ("",)},
+            details={
+                "pass.attempt": (
+                    "kick_us",
+                    "released_us",
+                    "vx_m_s",
+                    "vy_m_s",
+                    "vz_m_s",
+                    "receiver",
+                    "receiver_after_s",
+                    "end_x_m",
+                    "end_y_m",
+                )
+            },
         )
 
     def touched(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:

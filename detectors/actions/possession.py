@@ -44,6 +44,7 @@ class IndividualPossession:
                 "possession.gain": ("hit", "touch", "restart"),
             },
             untyped=("possession.loss", "possession.gain"),
+            details={"possession.loss": ("held_us", "since_us"), "possession.gain": ("speed_before_m_s",)},
         )
 
     def initial(self) -> HolderState:
@@ -135,6 +136,7 @@ class TeamPossession:
             parameters=msgspec.structs.asdict(self.parameters),
             source="FIFA EFI possession control; 0.8 s ours",
             variants={"team.possession": ("home", "away", "in contest", "dead")},
+            details={"team.possession": ("since_us",)},
         )
 
     def initial(self) -> TeamState:

@@ -38,6 +38,20 @@ class ShotAttempt(Strikes):
             parameters=self.all_parameters(),
             source="DEBS 2013 Q4; 004 (back-setting of the direction)",
             team_variants=dict.fromkeys(("shot.attempt", "shot.on_target_pred", "shot.off_target_pred"), ("",)),
+            details=dict.fromkeys(
+                ("shot.attempt", "shot.on_target_pred", "shot.off_target_pred"),
+                (
+                    "kick_us",
+                    "released_us",
+                    "vx_m_s",
+                    "vy_m_s",
+                    "vz_m_s",
+                    "goal_y_m",
+                    "goal_z_m",
+                    "goal_after_s",
+                    "on_target",
+                ),
+            ),
         )
 
     def touched(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:

@@ -134,6 +134,7 @@ class HeightBand:
             source="StatsBomb (pass heights); cut points ours",
             needs="ball height",
             variants={"ball.height": HEIGHTS},
+            details={"ball.height": ("height_m", "was")},
         )
 
     def initial(self) -> Banded:
@@ -191,6 +192,7 @@ class SpeedClass:
             parameters=msgspec.structs.asdict(p),
             source="Spearman (15 m/s); classes ours",
             variants={"ball.speed": SPEEDS},
+            details={"ball.speed": ("speed_m_s", "was")},
         )
 
     def initial(self) -> Banded:

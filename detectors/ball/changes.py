@@ -32,6 +32,13 @@ FASTER_SIGMAS = 3.0
 FinderState = Any
 
 
+#: Detail of a trajectory break, and of the contacts that are found by it.
+CHANGE = (
+    "delta_v_m_s", "noise_m_s", "delta_vx_m_s", "delta_vy_m_s", "delta_vz_m_s", "bounce",
+    "speed_before_m_s", "speed_after_m_s", "vx_m_s", "vy_m_s", "vz_m_s",
+)  # fmt: skip
+
+
 class PeakParameters(msgspec.Struct, frozen=True):
     """Heights of acceleration peaks, read as changes of velocity (see ``detectors.signals.sampling``).
 
@@ -84,6 +91,7 @@ class AccelerationPeak:
             },
             source="DEBS 2013 Q2; 004 IV-B2 (delay 1-2 ms); read as change of velocity: ours",
             variants={"ball.accel_peak": ("touch", "hit", "hard")},
+            details={"ball.accel_peak": CHANGE},
         )
 
     def initial(self) -> FinderState:
@@ -119,7 +127,7 @@ class BendParameters(msgspec.Struct, frozen=True):
 class BallTurn:
     """2.2: ``ball.turn`` x {ground, air}: the ball's path over ground turns by more than ``turn_rad`` at one break.
 
-    Slower balls are passed over where the noise of two velocities could feign the angle.
+    Slower balls are passed over where the noise of two velocities could feign the angle. ``detail`` is that of 2.1.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: BendParameters | None = None) -> None:
@@ -141,6 +149,7 @@ class BallTurn:
             },
             source="StreamTeam (0.5 rad); databallpy",
             variants={"ball.turn": ("ground", "air")},
+            details={"ball.turn": CHANGE},
         )
 
     def initial(self) -> FinderState:
@@ -172,7 +181,10 @@ class BallTurn:
 
 
 class SpeedStep:
-    """2.3: ``ball.speed_step`` x {up, down}: the speed over ground changes at one break, and the new one is low."""
+    """2.3: ``ball.speed_step`` x {up, down}: the speed over ground changes at one break, and the new one is low.
+
+    ``detail`` is that of 2.1.
+    """
 
     def __init__(self, sheet: MatchSheet, parameters: BendParameters | None = None) -> None:
         self.parameters = parameters or BendParameters()
@@ -189,6 +201,7 @@ class SpeedStep:
             parameters={**msgspec.structs.asdict(self.parameters), "step_floor_m_s": round(self._step_m_s, 2)},
             source="StreamTeam (2 m/s below 10 m/s); databallpy (5 m/s)",
             variants={"ball.speed_step": ("up", "down")},
+            details={"ball.speed_step": CHANGE},
         )
 
     def initial(self) -> FinderState:

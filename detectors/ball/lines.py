@@ -111,7 +111,8 @@ class LineCrossing:
     """2.8: ``ball.crossed`` for 14 lines x 2 senses; ``variant`` is line and sense (``left touch out``).
 
     ``out`` leaves the field, an area or the circle; the halfway line has the senses ``+x`` and ``-x``. The
-    payload has the interpolated position of the ball's centre; ``detail`` how far apart the two samples are.
+    payload has the interpolated position of the ball's centre; ``detail``: ``gap_us`` (time between the two samples),
+    ``speed_m_s`` (of the ball from one to the other), ``jump`` (true if no ball is so fast).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: LineParameters | None = None) -> None:
@@ -133,6 +134,7 @@ class LineCrossing:
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Laws 1, 2, 9; paper 004 IV-B",
             variants={"ball.crossed": CROSSINGS},
+            details={"ball.crossed": ("speed_m_s", "gap_us", "jump")},
         )
 
     def initial(self) -> LineState | None:

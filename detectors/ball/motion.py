@@ -68,6 +68,7 @@ class BallMotion:
             outputs=("ball.static", "ball.moving"),
             parameters={**msgspec.structs.asdict(p), "slow_floor_m_s": round(self._slow_m_s, 2)},
             source="StreamTeam set-play detection",
+            details=dict.fromkeys(("ball.static", "ball.moving"), ("since_us",)),
         )
 
     def initial(self) -> MotionState:

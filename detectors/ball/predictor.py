@@ -108,6 +108,7 @@ class TrajectoryPredictor:
             source="DEBS 2013 Q4; 004 (back-setting: a metre of flight)",
             needs="ball height; without it every ball rolls",
             variants={"ball.predicted": tuple(f"{place} {side}" for place in PLACES for side in ("left", "right"))},
+            details={"ball.predicted": ("at_us", "vx_m_s", "vy_m_s", "vz_m_s")},
         )
 
     def initial(self) -> Flight:

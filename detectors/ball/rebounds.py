@@ -89,6 +89,7 @@ class BallBounce:
             parameters={**msgspec.structs.asdict(p), "least_m_s": round(self._least_m_s, 2)},
             source="ours",
             needs="ball height",
+            details={"ball.bounce": ("fall_m_s", "rise_m_s")},
         )
 
     def initial(self) -> FinderState:
@@ -157,6 +158,7 @@ class Woodwork:
             source="IFAB Law 1; Opta and StatsBomb 'Post'",
             needs="ball height for the bar; without it posts only",
             variants={"ball.woodwork": self.PARTS},
+            details={"ball.woodwork": ("side", "speed_before_m_s", "speed_after_m_s")},
         )
 
     def initial(self) -> Trail:

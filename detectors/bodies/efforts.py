@@ -90,6 +90,7 @@ class Sprint:
             parameters=msgspec.structs.asdict(p),
             source="DEBS 2013 Q1; practice of providers",
             team_variants=dict.fromkeys(("sprint.end", "sprint.start"), ("",)),
+            details={"sprint.end": ("since_us", "seconds", "top_m_s")},
         )
 
     def initial(self) -> SprintState:
@@ -314,6 +315,7 @@ class DistanceAccumulator:
             parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam (distance statistics); rate ours",
             team_variants={"distance.tick": ("",)},
+            details={"distance.tick": ("distance_m", "<object id>")},
         )
 
     def initial(self) -> DistanceState:

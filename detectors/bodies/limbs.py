@@ -104,6 +104,7 @@ class Jump:
             keyed=True,
             takes_runs=True,
             team_variants=dict.fromkeys(("jump.land", "jump.take_off"), ("",)),
+            details={"jump.land": ("air_us",)},
         )
 
     def key(self, event: Event) -> str:
@@ -342,6 +343,7 @@ class LegSwing:
             keyed=True,
             takes_runs=True,
             team_variants={"leg.swing": ("left", "right")},
+            details={"leg.swing": ("speed_m_s",)},
         )
 
     def key(self, event: Event) -> str:

@@ -121,6 +121,7 @@ class RunningIntensity:
             parameters=msgspec.structs.asdict(p),
             source="DEBS 2013 Q1; StreamTeam has the same cut points",
             team_variants={"run.intensity": CLASSES},
+            details={"run.intensity": ("since_us", "was", "was_since_us", "was_s", "was_m", "was_m_s")},
         )
 
     def initial(self) -> Running:

@@ -29,7 +29,7 @@ from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Frame, frame_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
@@ -115,7 +115,15 @@ class Direction:
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Law 8 (line-up); ours",
             amends=("direction",),
+            known={
+                "direction": Known(
+                    "when line-up, sheet, provider or positions show it",
+                    "when positions contradict what nothing has confirmed",
+                    ("team", "confidence", "basis"),
+                ),
+            },
             team_variants={"direction": ("",)},
+            details={"direction": ("basis",)},
         )
 
     def initial(self) -> SidesState:

@@ -91,7 +91,10 @@ def body_part_of(contact: Contact, p: BodyPartParameters, has_height: bool) -> t
 
 
 class BodyPart:
-    """5.3: ``bodypart`` of every hit and touch, anchored by its ball state. ``detail.contact``: kind of the contact."""
+    """5.3: ``bodypart`` of every hit and touch, anchored by its ball state. ``detail.contact``: kind of the contact.
+
+    Further ``detail``: ``distance_m`` (of the ball, as of the contact), ``limb_m`` (of the ball from his nearest limb).
+    """
 
     def __init__(
         self,
@@ -114,6 +117,7 @@ class BodyPart:
             parameters=msgspec.structs.asdict(self.parameters),
             source="kloppy, SPADL and StatsBomb (body parts); numbers ours",
             team_variants={"bodypart": PARTS},
+            details={"bodypart": ("contact", "distance_m", "limb_m")},
         )
 
     def initial(self) -> Finding:
@@ -171,6 +175,7 @@ class Header:
     """5.4: ``header`` x {standing, jumping}: a contact of the head.
 
     With limb transmitters a jump of 3.5 decides; without, how high the ball was headed.
+    ``detail``: ``speed_before_m_s``, ``speed_after_m_s`` (of the ball).
     """
 
     def __init__(
@@ -198,6 +203,7 @@ class Header:
             source="Opta qualifier 'Head'",
             needs="ball height",
             team_variants={"header": ("standing", "jumping")},
+            details={"header": ("speed_before_m_s", "speed_after_m_s")},
         )
 
     def initial(self) -> HeaderState:

@@ -93,6 +93,7 @@ class Deflection:
             parameters=msgspec.structs.asdict(self.parameters),
             source="ours",
             team_variants={"deflection": ("",)},
+            details={"deflection": ("turn_rad", "speed_before_m_s", "speed_after_m_s")},
         )
 
     def initial(self) -> LastContact:
@@ -189,6 +190,7 @@ class SimultaneousContact:
             horizon_us=self._finder.horizon_us + self.parameters.within_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source="ours (50-50)",
+            details={"contest.contact": ("other", "contacts", "apart_us", "distance_m", "own_m")},
         )
 
     def initial(self) -> LastContact:

@@ -22,7 +22,7 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.ball.changes import is_fitted
+from detectors.ball.changes import CHANGE, is_fitted
 from detectors.ball.optical_breaks import fits_optical_breaks
 from detectors.contacts.contact_attribution import (
     ContactParameters,
@@ -89,6 +89,8 @@ class PlayerHitsBall:
     """5.1: ``hit``: a player's contact changes the ball's velocity hard, as a kick, a header or a block does.
 
     It is dated and located at the ball's state where the velocity changed; ``player`` is the candidate that fits best.
+    ``detail`` is that of 2.1, and ``strength`` (variant of the peak), ``distance_m`` (of the ball from him or
+    his limb), ``limb`` (where it is known).
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class PlayerHitsBall:
             parameters=msgspec.structs.asdict(self.parameters),
             source="000 Fig 3; 002 5.1; DEBS 2013 Q2",
             team_variants={"hit": ("",)},
+            details={"hit": (*CHANGE, "strength", "distance_m", "limb")},
         )
 
     def initial(self) -> ContactState:
@@ -134,7 +137,11 @@ class TouchParameters(ContactParameters, frozen=True):
 
 
 class SoftTouch:
-    """5.2: ``touch``: a player near the ball turns it or changes its speed, without the peak of a hit."""
+    """5.2: ``touch``: a player near the ball turns it or changes its speed, without the peak of a hit.
+
+    ``detail`` is that of 2.1, and ``strength`` (variant of the break), ``distance_m`` (of the ball from him or
+    his limb), ``limb`` (where it is known).
+    """
 
     def __init__(
         self, sheet: MatchSheet, parameters: TouchParameters | None = None, near: NearParameters | None = None
@@ -151,6 +158,7 @@ class SoftTouch:
             parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam (ball hit); databallpy (gain rule)",
             team_variants={"touch": ("",)},
+            details={"touch": (*CHANGE, "strength", "distance_m", "limb")},
         )
 
     def initial(self) -> ContactState:
@@ -343,7 +351,8 @@ class KickReleased:
 
     Only a released kick can be a pass or a shot; a dribbler's push is not released. Dated at that instant; the id
     derives from the hit's ball state. ``detail`` has ``kick_us``, ``kick_x_m``, ``kick_y_m``, ``kick_z_m`` of the hit,
-    the speeds around it and the ball's velocity on leaving. As a detector reads lower levels only, the detection of 5.1
+    the speeds around it (``speed_before_m_s``, ``speed_after_m_s``) and the ball's velocity on leaving (``vx_m_s``,
+    ``vy_m_s``, ``vz_m_s``). As a detector reads lower levels only, the detection of 5.1
     runs here once more, by the same code. A new hit replaces the one that waits for its release.
     """
 
@@ -368,6 +377,19 @@ class KickReleased:
             parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self._hit)},
             source="StreamTeam kickDetection",
             team_variants={"kick.released": ("",)},
+            details={
+                "kick.released": (
+                    "kick_us",
+                    "kick_x_m",
+                    "kick_y_m",
+                    "kick_z_m",
+                    "speed_before_m_s",
+                    "speed_after_m_s",
+                    "vx_m_s",
+                    "vy_m_s",
+                    "vz_m_s",
+                )
+            },
         )
 
     def initial(self) -> ReleaseState:

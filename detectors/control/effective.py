@@ -65,6 +65,7 @@ class EffectiveTime:
             outputs=("time.live", "time.lost"),
             source="ours; UEFA and CIES practice",
             variants={"time.lost": CAUSES},
+            details=dict.fromkeys(("time.live", "time.lost"), ("seconds", "total_s")),
         )  # fmt: skip
 
     def initial(self) -> EffectiveState:

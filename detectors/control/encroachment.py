@@ -93,6 +93,7 @@ class Encroachment:
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Laws 8, 13-17 (2025/26); tolerances ours",
             team_variants={"encroach": VARIANTS},
+            details={"encroach": ("restart", "distance_m", "least_m", "players")},
         )
 
     def initial(self) -> Event | None:

@@ -63,6 +63,7 @@ class PressingIndex:
             parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam PressingAnalysis",
             team_variants=dict.fromkeys(("press.released", "press.under"), ("",)),
+            details={"press.released": ("index_per_s", "lasted_us", "kept"), "press.under": ("index_per_s",)},
         )
 
     def initial(self) -> PressedState:
@@ -175,6 +176,7 @@ class PressureOnPlayer:
             parameters=msgspec.structs.asdict(self.parameters),
             source="Andrienko et al. 2017; Herold et al. 2022; databallpy",
             team_variants={"pressure.band": self.BANDS},
+            details={"pressure.band": ("pressure", "since_us")},
         )
 
     def initial(self) -> PressureState:
@@ -288,6 +290,7 @@ class PressingIntensity:
             parameters=msgspec.structs.asdict(self.parameters),
             source="Bekkers 2024; unravelsports",
             team_variants={"intensity.peak": ("",)},
+            details={"intensity.peak": ("intensity", "peak_us", "on")},
         )
 
     def initial(self) -> PeakState:

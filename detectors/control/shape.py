@@ -66,6 +66,7 @@ class TeamArea:
             parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam TeamArea; floodlight (stretch index)",
             team_variants=dict.fromkeys(("hull.step", "mbr.step", "stretch.step"), ("",)),
+            details={**dict.fromkeys(("hull.step", "mbr.step"), ("area_m2",)), "stretch.step": ("stretch_m",)},
         )
 
     def initial(self) -> AreaState:
@@ -180,6 +181,9 @@ class TeamShape:
             parameters=msgspec.structs.asdict(self.parameters),
             source="FIFA EFI; bands ours",
             team_variants=dict.fromkeys(kinds, ("",)),
+            details=dict.fromkeys(
+                ("shape.long", "shape.short", "shape.wide", "shape.narrow"), ("extent_m", "since_us")
+            ),
         )
 
     def initial(self) -> Bands:
@@ -239,6 +243,7 @@ class LineHeight:
             parameters=msgspec.structs.asdict(self.parameters),
             source="FIFA EFI; cuts ours",
             team_variants=dict.fromkeys(self._kinds, ("",)),
+            details=dict.fromkeys(("line.low", "line.mid", "line.high"), ("height_m", "since_us")),
         )
 
     def initial(self) -> Bands:

@@ -89,6 +89,7 @@ class PitchControl:
             parameters=msgspec.to_builtins(self.parameters),
             source="Spearman 2018; LaurieOnTracking",
             variants={"control.shift": ZONES},
+            details={"control.shift": ("control",)},
         )
 
     def initial(self) -> ControlState:
@@ -207,6 +208,7 @@ class PassingOptions:
             parameters=msgspec.to_builtins(self.parameters),
             source="Spearman 2017; accessible-space",
             team_variants={"options": self.BANDS},
+            details={"options": ("options", "since_us")},
         )
 
     def initial(self) -> OptionState:

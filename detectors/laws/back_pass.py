@@ -82,6 +82,7 @@ class BackPass:
             parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self.kick)},
             source="IFAB Law 12 (2025/26); confidences ours",
             team_variants={"gk.backpass": VARIANTS},
+            details={"gk.backpass": ("passer", "kick_us", "part")},
         )
 
     def initial(self) -> BackPassState:

@@ -27,7 +27,7 @@ from football.match_sheet import MatchSheet, Team
 from football.officials import PERIODS
 from football.payloads import EventPayload, Scalar, frame_of, payload_of, time_us
 from football.pitch import pitch_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 #: Minute at which each period begins (Law 7).
@@ -120,7 +120,13 @@ class MatchClock:
             source="IFAB Law 7",
             annuls=("period.end",),
             amends=("period.end",),
+            known={"period.end": Known("when the ball has been dead for long enough, or the next period begins")},
             variants={"period.end": PERIODS, "period.start": PERIODS},
+            details={
+                "period.end": ("since_us",),
+                "period.start": ("since_us", "left"),
+                "clock.minute": ("minute", "shown", "period"),
+            },
         )
 
     def initial(self) -> ClockState:

@@ -23,7 +23,7 @@ from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team, team_of
 from football.payloads import EventPayload, Scalar, frame_of, payload_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
@@ -113,7 +113,9 @@ class PlayersOnPitch:
             source="IFAB Law 3; looks ours",
             annuls=("sendoff.suspected",),
             amends=("sendoff.suspected",),
+            known={"sendoff.suspected": Known("at the card, or when he has been off for long enough")},
             team_variants=dict.fromkeys(kinds, ("",)),
+            details={**dict.fromkeys(("sub.out", "sub.in"), ("other", "since_us")), "sendoff.suspected": ("since_us",)},
         )
 
     def initial(self) -> FieldedState:

@@ -34,7 +34,7 @@ from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, location_m, number, payload_of, time_us
 from football.pitch import pitch_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 #: Restarts without offside (Law 11.3).
@@ -111,7 +111,9 @@ class OffsideOffence:
             source="IFAB Law 11 (2025/26)",
             annuls=("offside.offence",),
             amends=("offside.offence",),
+            known={"offside.offence": Known("when he is involved")},
             team_variants={"offside.offence": ("play", "interfere", "advantage")},
+            details={"offside.offence": ("kick_us", "margin_m")},
         )
 
     def initial(self) -> OffsideWatch:
@@ -297,6 +299,7 @@ class KeeperHolding:
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Law 12 (2025/26)",
             team_variants=dict.fromkeys(self.KINDS, ("",)),
+            details=dict.fromkeys(("gk.hold_warn", "gk.hold_offence"), ("since_us",)),
         )
 
     def initial(self) -> HoldState:

@@ -102,6 +102,7 @@ class Overruled:
             source="ours; IFAB Laws 3, 5, 10-12, VAR protocol",
             annuls=WATCHED,
             variants={"overruled": WATCHED},
+            details={"overruled": ("event", "by", "was_us")},
         )
 
     def initial(self) -> tuple[Contradictable, ...]:

@@ -64,7 +64,7 @@ from football.pitch import (
     end_sign,
     pitch_of,
 )
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
@@ -121,6 +121,10 @@ NAMES: dict[Kind, str] = {
 }
 
 
+_RULE = """It is the kick from rest that ends a stoppage (5.10). Cause of the stoppage and position of the ball decide;
+a *stop* is a stoppage without a crossing, as after a foul. Who touched the ball last does not decide: if it was a mate
+of the taker, the confidence is lower. Lengths such as ``corner_m`` are parameters of ``restart_kick``."""
+_SHOOT_OUT = "[1] In a shoot-out both teams kick at one goal; all others are in the centre circle (Law 10.3)."
 _PAYLOAD = """``team`` and ``player`` are the taker's, the position is the ball's before the kick. {variant}``detail``:
 ``after`` (cause of the stoppage: touch, goal line, goal or stop), ``rest_s`` (seconds of rest before the kick),
 ``out_by`` (team that put the ball out, or empty){more}."""
@@ -149,7 +153,9 @@ class Restart:
         #: What the catalogue shows instead of the docstring: that of the kind, with its rows of the table.
         more = ", ``shoot_out`` (true of a kick of a shoot-out)" if kind == "penalty" else ""
         payload = _PAYLOAD.format(variant=_VARIANT_MEANINGS.get(kind, ""), more=more)
-        self.description = "\n\n".join((f"{number_}: the {NAMES[kind]}.", conditions(kind), payload))
+        notes = (_SHOOT_OUT,) if kind == "penalty" else ()
+        parts = (f"{number_}: the {NAMES[kind]}.", _RULE, conditions(kind), *notes, payload)
+        self.description = "\n\n".join(parts)
         self.spec = Spec(
             name=f"restart_{kind}",
             number=number_,
@@ -160,6 +166,8 @@ class Restart:
             parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self.kick)},
             source=source,
             team_variants={f"restart.{kind}": VARIANTS.get(kind, ("",))},
+            details={f"restart.{kind}": ("after", "rest_s", "out_by", *(("shoot_out",) if kind == "penalty" else ()))},
+            known={f"restart.{kind}": Known("when play is known to be live again (6.4)")},
         )
 
     def initial(self) -> int:

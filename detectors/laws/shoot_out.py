@@ -65,6 +65,7 @@ class ShootOut:
             source="IFAB Law 10.3 (2025/26)",
             annuls=("goal.scored", "goal.own"),
             team_variants={"shootout.kick": ("scored", "missed", "saved")},
+            details={"shootout.kick": ("kick", "home", "away", "kick_us")},
         )
 
     def initial(self) -> ShootOutState:

@@ -62,6 +62,7 @@ class GoalkeeperClaim:
             parameters=msgspec.structs.asdict(self.parameters),
             source="kloppy GoalkeeperActionType; SPADL keeper actions",
             team_variants=dict.fromkeys(CLAIMS, ("",)),
+            details=dict.fromkeys(("gk.claim", "gk.pickup", "gk.smother", "gk.sweep"), ("by",)),
         )
 
     def initial(self) -> ClaimState:

@@ -12,7 +12,7 @@ from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, number, payload_of
 from football.pitch import pitch_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
@@ -55,6 +55,8 @@ class Clearance:
             source="StreamTeam (clearance)",
             team_variants={"clearance": ("",)},
             amends=("clearance",),
+            known={"clearance": Known("when the ball is received or out")},
+            details={"clearance": ("to", "end_x_m", "end_y_m")},
         )
 
     def initial(self) -> ClearanceState:

@@ -13,7 +13,7 @@ from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import Team
 from football.payloads import BodyState, EventPayload, Scalar, frame_of, number, payload_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
@@ -82,6 +82,7 @@ class TakeOn:
             source="SPADL take_on; numbers ours",
             team_variants=dict.fromkeys(("takeon.won", "takeon.lost"), ("",)),
             annuls=("takeon.won",),
+            details=dict.fromkeys(("takeon.won", "takeon.lost"), ("other",)),
         )
 
     def initial(self) -> TakeOnState:
@@ -226,7 +227,12 @@ class Tackle:
             source="Opta; SPADL tackle",
             team_variants=dict.fromkeys(("tackle.won", "tackle.lost"), ("",)),
             amends=("tackle.won", "tackle.lost"),
+            known={
+                "tackle.won": Known("at his contact"),
+                "tackle.lost": Known("when the other team has the ball again, or it is out"),
+            },
             annuls=("tackle.won",),
+            details=dict.fromkeys(("tackle.won", "tackle.lost"), ("other",)),
         )
 
     def initial(self) -> TackleState:

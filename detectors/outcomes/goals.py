@@ -27,7 +27,7 @@ from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, payload_of, time_us
 from football.pitch import ENDS, GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
@@ -83,8 +83,13 @@ class Goal:
             source="IFAB Law 10; StreamTeam",
             annuls=("goal.scored", "goal.own"),
             amends=("goal.scored", "goal.own"),
+            known=dict.fromkeys(
+                ("goal.scored", "goal.own"),
+                Known("when the crossing has settled", "when officials decide", ("player", "confidence", "official")),
+            ),
             team_variants=dict.fromkeys(("goal.scored", "goal.own"), (*ENDS, "")),
             untyped=("goal.scored", "goal.own"),
+            details=dict.fromkeys(("goal.scored", "goal.own"), ("since_us", "official")),
         )
 
     def initial(self) -> GoalState:
@@ -237,8 +242,10 @@ class GoalConfirmation:
             source="IFAB Law 8",
             annuls=("goal.scored", "goal.own", *kinds),
             amends=kinds,
+            known=dict.fromkeys(kinds, Known("at the first restart or decision after the goal")),
             team_variants=dict.fromkeys(kinds, (*ENDS, "")),
             untyped=kinds,
+            details=dict.fromkeys(("goal.confirmed", "goal.disallowed"), ("restart", "goal_us", "goal")),
         )
 
     def initial(self) -> VerdictState:

@@ -81,6 +81,7 @@ class OffsideLine:
             source="IFAB Law 11; StreamTeam; LaurieOnTracking (tolerance)",
             team_variants={"offside.line": ("kick", "moved"), "offside.position": ("",)},
             untyped=("offside.line",),
+            details={"offside.position": ("margin_m", "close", "kick_us")},
         )
 
     def initial(self) -> OffsideState:

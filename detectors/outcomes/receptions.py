@@ -86,6 +86,12 @@ class PassOutcome:
             },
             untyped=("pass.out",),
             covers=("7.7",),
+            details={
+                **dict.fromkeys(
+                    ("pass.complete", "pass.intercepted"), ("start_x_m", "start_y_m", "kick_us", "receiver", "length_m")
+                ),
+                "pass.out": ("start_x_m", "start_y_m", "kick_us", "length_m"),
+            },
         )
 
     def initial(self) -> OutcomeState:
@@ -207,6 +213,7 @@ class Interception:
             source="kloppy InterceptionResult; numbers ours",
             annuls=("interception",),
             team_variants={"interception": ("won", "to out")},
+            details={"interception": ("passer",)},
         )
 
     def initial(self) -> InterceptionState:

@@ -33,6 +33,7 @@ class Recovery:
             outputs=("recovery",),
             source="Opta; kloppy RECOVERY",
             team_variants={"recovery": ("",)},
+            details={"recovery": ("from", "loose_us")},
         )
 
     def initial(self) -> RecoveryState:

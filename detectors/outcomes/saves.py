@@ -15,7 +15,7 @@ from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, location_m, number, payload_of
 from football.pitch import GOAL_AREA_DEPTH_M, end_of, pitch_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 SAVES = ("caught", "parried", "punched", "body")
@@ -82,6 +82,10 @@ class Save:
             source="kloppy GoalkeeperActionType",
             team_variants={"shot.saved": SAVES},
             amends=("shot.saved",),
+            known={
+                "shot.saved": Known("at his contact", "when his hands or the part of his body are known", ("variant",))
+            },
+            details={"shot.saved": ("shooter",)},
         )
 
     def initial(self) -> SaveState:

@@ -66,6 +66,7 @@ class ShotOutcome:
                 "shot.off": ("wide left", "wide right", "over"),
             },
             covers=("7.3",),
+            details=dict.fromkeys(("shot.blocked", "shot.deflected"), ("by",)),
         )
 
     def initial(self) -> ShotState:
@@ -148,6 +149,7 @@ class ShotOnWoodwork:
             parameters={"woodwork_us": self.parameters.woodwork_us},
             source="kloppy ShotResult.POST",
             team_variants={"shot.post": ("",)},
+            details={"shot.post": ("part",)},
         )
 
     def initial(self) -> ShotState:

@@ -176,6 +176,9 @@ class GoalkeeperHands:
             },
             source="SPADL keeper actions; DEBS 2013 metadata (hand sensors)",
             team_variants=dict.fromkeys(KINDS, ("",)),
+            details=dict.fromkeys(
+                ("gk.catch", "gk.parry", "gk.punch", "gk.drop"), ("limb", "speed_before_m_s", "speed_after_m_s")
+            ),
         )
 
     def initial(self) -> GoalkeeperState:

@@ -11,7 +11,7 @@ import msgspec
 from detectors.ball.lines import OUT_LINES
 from detectors.contacts.recent_contacts import CONTACT_KINDS, Contact, Contacts, last_before, opponents_of, remember
 from detectors.emission import make_event
-from detectors.play.phase import STOPPAGE_CAUSES
+from detectors.play.phase import DEAD, LIVE, STOPPAGE_CAUSES
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, payload_of, time_us
 from football.pitch import ENDS
@@ -46,6 +46,7 @@ class BallInPlay:
             source="IFAB Law 9",
             variants={"play.dead": STOPPAGE_CAUSES, "play.live": ("start", *STOPPAGE_CAUSES)},
             untyped=("play.dead", "play.live"),
+            details={"play.dead": (*DEAD, "out_by"), "play.live": (*LIVE, "out_by")},
         )
 
     def initial(self) -> PlayState:
@@ -70,7 +71,8 @@ class BallOut:
     """6.5: ``out``: the ball has left the pitch; ``variant`` is the line.
 
     ``team`` and ``player`` are those of the last touch; the position is that of the crossing. Dated when the crossing
-    has settled. ``detail``: ``since_us`` (event time of the crossing), ``line`` (variant of ``ball.crossed``).
+    has settled. ``detail``: ``since_us`` (event time of the crossing), ``line`` (variant of ``ball.crossed``),
+    ``sign`` (empty).
     """
 
     def __init__(self, sheet: MatchSheet) -> None:
@@ -82,6 +84,7 @@ class BallOut:
             outputs=("out",),
             source="IFAB Laws 15-17",
             team_variants={"out": tuple(dict.fromkeys(OUT_LINES.values()))},
+            details={"out": DEAD},
         )
 
     def initial(self) -> Contacts:
@@ -107,7 +110,7 @@ class GoalCandidate:
 
     While the attacking direction is unknown, the team is that of the last touch. ``variant`` is the end; ``player`` is
     that of the last touch. ``detail``: ``last_team`` (team of the last touch), ``since_us`` (event time of the
-    crossing), ``line`` (the end).
+    crossing), ``line`` (the end), ``sign`` (empty).
     """
 
     def __init__(self, sheet: MatchSheet) -> None:
@@ -120,6 +123,7 @@ class GoalCandidate:
             source="IFAB Law 10",
             team_variants={"goal.candidate": ENDS},
             untyped=("goal.candidate",),
+            details={"goal.candidate": (*DEAD, "last_team")},
         )
 
     def initial(self) -> PlayState:

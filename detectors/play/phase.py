@@ -142,6 +142,13 @@ STOPPAGE_CAUSES = ("touch", "goal line", "goal", "stop")
 #: Causes that geometry shows even if the referee had stopped play before the ball ran out.
 LINE_CAUSES = ("touch", "goal line")
 
+#: Detail of a stoppage, and of the kick that ends it.
+DEAD = ("line", "sign", "since_us")
+LIVE = (
+    "line", "fallback", "kick_us", "rest_s", "kick_off_shape", "penalty_shape", "shoot_out", "dropped",
+    "vx_m_s", "vy_m_s", "height_m", "taker_x_m", "taker_y_m", "attacks_x",
+)  # fmt: skip
+
 
 class PhaseState(msgspec.Struct, frozen=True, gc=False):
     """State of play.
@@ -220,6 +227,7 @@ class PlayPhase:
             source="IFAB Laws 8, 9, 12-17; StreamTeam set plays; thresholds ours",
             variants={"phase.dead": STOPPAGE_CAUSES, "phase.live": ("start", *STOPPAGE_CAUSES)},
             untyped=("phase.dead", "phase.live"),
+            details={"phase.dead": DEAD, "phase.live": LIVE},
         )
 
     def initial(self) -> PhaseState:

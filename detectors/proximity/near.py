@@ -128,16 +128,18 @@ class NearState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Near:
-    """4.1: ``near`` and ``not_near`` of limbs or players, and ``ball.closest`` (internal): all near ones."""
+    """4.1: ``near`` and ``not_near`` of limbs or players, and ``ball.closest`` (internal): all near ones.
+
+    ``detail`` of ``near``: ``distance_m`` (from the ball), ``contact`` (true if that is near enough to touch it).
+    """
 
     def __init__(self, sheet: MatchSheet, parameters: NearParameters | None = None) -> None:
         self.parameters = p = parameters or NearParameters()
-        limbs = bool(sheet.quality.limbs)
+        self._limbs = limbs = bool(sheet.quality.limbs)
         leg_m = 0.0 if limbs else p.leg_m
         self._enter2_m2 = (p.enter_m + leg_m) ** 2
         self._leave2_m2 = (p.leave_m + leg_m) ** 2
         self._swift2_m2 = (p.leave_m + leg_m + p.swift_m) ** 2
-        self._limbs = limbs
         self.spec = Spec(
             name="near_ball",
             number="4.1",
@@ -148,6 +150,7 @@ class Near:
             parameters=msgspec.structs.asdict(p),
             source="DEBS 2013 Q2; 002/004 'Is Near', 'Is Not Near'",
             team_variants=dict.fromkeys(("not_near", "near"), _limb_names(sheet)),
+            details={"near": ("distance_m", "contact")},
         )
 
     def initial(self) -> NearState:
@@ -288,8 +291,7 @@ class Near:
         away_m = {key: distance_m for distance_m, key, _ in beyond}
         limit_m = math.sqrt(self._leave2_m2)
         for key in state.near:
-            run, about = state.limbs.get(key), f"{key}:{ts_us}"
-            distance_m = away_m.get(key)
+            run, about, distance_m = state.limbs.get(key), f"{key}:{ts_us}", away_m.get(key)
             if run is not None:
                 distance_m = math.dist((ball.x_m, ball.y_m, ball.z_m), run.interpolated(ts_us)[1:4])
             if key in near or distance_m is None:
@@ -421,7 +423,10 @@ Ranked = tuple[float, str, Team]
 
 
 class NearestPlayer:
-    """4.3: ``nearest.changed`` x {overall, home, away}: the nearest player to the ball over the ground."""
+    """4.3: ``nearest.changed`` x {overall, home, away}: the nearest player to the ball over the ground.
+
+    ``detail``: ``distance_m`` (from the ball).
+    """
 
     GROUPS = ("overall", "home", "away")
 
@@ -436,6 +441,7 @@ class NearestPlayer:
             parameters=msgspec.structs.asdict(self.parameters),
             source="polimi's DEBS 2013 variant (closest player)",
             variants={"nearest.changed": self.GROUPS},
+            details={"nearest.changed": ("distance_m",)},
         )
 
     def initial(self) -> tuple[Nearest, Nearest, Nearest]:
@@ -468,13 +474,7 @@ class NearestPlayer:
         return after, out or NOTHING
 
     def _challenge(
-        self,
-        nearest: Nearest,
-        group: str,
-        best: Ranked | None,
-        held: dict[str, float],
-        event: Event,
-        out: list[Event],
+        self, nearest: Nearest, group: str, best: Ranked | None, held: dict[str, float], event: Event, out: list[Event]
     ) -> Nearest:
         """Judge another nearest player; ``held`` has the squared distances of the former ones."""
         if best is None or best[1] == nearest.player:

@@ -52,7 +52,7 @@ class OpponentProximity:
     """4.4: ``opponents.near`` and ``opponents.apart`` of two players of different teams, over the ground.
 
     ``player`` is the one with the smaller object id, ``detail.other`` the opponent; the location is the middle between
-    them. Location and distance are unknown of a pair of which one is lost.
+    them. Location and distance (``distance_m``) are unknown of a pair of which one is lost.
     """
 
     def __init__(self, parameters: OpponentsParameters | None = None) -> None:
@@ -66,6 +66,7 @@ class OpponentProximity:
             outputs=("opponents.apart", "opponents.near"),
             parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam (duels within 3 m)",
+            details=dict.fromkeys(("opponents.apart", "opponents.near"), ("other", "distance_m")),
         )
 
     def initial(self) -> Pairs:

@@ -64,6 +64,7 @@ class GoalRing:
             parameters=msgspec.structs.asdict(p),
             source="ours (zones of shots)",
             variants={"goal_ring": tuple(name for names in self._names for name in reversed(names))},
+            details={"goal_ring": ("distance_m",)},
         )
 
     def initial(self) -> Depth:

@@ -82,6 +82,7 @@ class UnitLines:
             parameters=msgspec.structs.asdict(self.parameters),
             source="EFPI; FIFA EFI (units)",
             team_variants={"lines.changed": LINES},
+            details={"lines.changed": ("x_m", "players", "lines")},
         )
 
     def initial(self) -> UnitState:

@@ -26,7 +26,7 @@ from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BodyState, EventPayload, Scalar, frame_of, location_m, number, payload_of
 from football.pitch import GOAL_HALF_WIDTH_M, Pitch, pitch_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 XGS = ("<.05", "-.15", "-.35", ">.35")
@@ -103,6 +103,14 @@ class ShotValue:
             source="databallpy (xG); StatsBomb 360 (people in the way); factors ours",
             team_variants={"shot.xg": XGS},
             amends=("shot.xg",),
+            known={
+                "shot.xg": Known(
+                    "at the kick",
+                    "when play is known to be live again, after a free kick or penalty",
+                    ("variant", "xg", "model"),
+                )
+            },
+            details={"shot.xg": ("defenders", "keeper", "pressure_m", "xg", "distance_m", "angle_deg", "model")},
         )
 
     def initial(self) -> ShotValueState:
@@ -286,6 +294,15 @@ class KeyPass:
             team_variants=dict.fromkeys(("keypass", "assist", "second_assist"), ("",)),
             annuls=("assist", "second_assist"),
             amends=("assist", "second_assist"),
+            known=dict.fromkeys(
+                ("assist", "second_assist"),
+                Known(
+                    "with the goal",
+                    "when officials name another scorer",
+                    ("player", "x_m", "y_m", "confidence", "to", "kick_us"),
+                ),
+            ),
+            details=dict.fromkeys(("keypass", "assist", "second_assist"), ("to", "kick_us")),
         )
 
     def initial(self) -> KeyPassState:

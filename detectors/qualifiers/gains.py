@@ -14,7 +14,7 @@ from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, frame_of, location_m, number, payload_of
 from football.pitch import pitch_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 PACKINGS = ("0", "1-2", "3-4", "5+")
@@ -54,6 +54,11 @@ class ProgressivePlay:
             source="Wyscout glossary",
             team_variants=dict.fromkeys(("progress.pass", "progress.carry"), ("",)),
             amends=("progress.pass", "progress.carry"),
+            known={
+                "progress.pass": Known("when the pass has arrived"),
+                "progress.carry": Known("when the end of the carry is known"),
+            },
+            details=dict.fromkeys(("progress.pass", "progress.carry"), ("gain_m",)),
         )
 
     def initial(self) -> Team:
@@ -135,6 +140,11 @@ class Packing:
             source="StreamTeam (packing)",
             team_variants=dict.fromkeys(("packing", "packing.carry"), PACKINGS),
             amends=("packing", "packing.carry"),
+            known={
+                "packing": Known("when the pass has arrived"),
+                "packing.carry": Known("when the end of the carry is known"),
+            },
+            details=dict.fromkeys(("packing", "packing.carry"), ("opponents",)),
         )
 
     def initial(self) -> PackingState:

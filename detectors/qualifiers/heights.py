@@ -12,7 +12,7 @@ from detectors.emission import make_event
 from detectors.qualifiers.pass_qualifier import PASS_ENDS, PREDICTED_SHARE
 from detectors.reasons import reason
 from football.payloads import EventPayload, payload_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 PASS_HEIGHTS = ("ground", "low", "high")
@@ -71,6 +71,14 @@ class PassHeight:
             needs="ball height",
             team_variants={"pass.height": PASS_HEIGHTS},
             amends=("pass.height",),
+            known={
+                "pass.height": Known(
+                    "when the pass is known",
+                    "when the ball rises into a higher band, and when the pass has ended",
+                    ("variant", "confidence", "final"),
+                ),
+            },
+            details={"pass.height": ("final",)},
         )
 
     def initial(self) -> HeightState:

@@ -22,7 +22,7 @@ from detectors.qualifiers.pass_qualifier import PassPath, kick_of, passed_path, 
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, frame_of, number, payload_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 LINES = ("attack", "midfield", "defence")
@@ -100,6 +100,8 @@ class LineBreak:
             needs="ball height",
             team_variants={"linebreak": tuple(f"{line} {path}" for line in LINES for path in MANNERS)},
             amends=("linebreak",),
+            known={"linebreak": Known("when the pass has arrived, or the carry has ended")},
+            details={"linebreak": ("by", "line_x_m")},
         )  # fmt: skip
 
     def initial(self) -> LineBreakState:

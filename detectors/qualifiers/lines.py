@@ -12,7 +12,7 @@ from detectors.qualifiers.pass_qualifier import PassPath, kick_of, passed_path, 
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, frame_of, payload_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
@@ -62,6 +62,8 @@ class ThroughBall:
             source="StatsBomb (through ball); line ours",
             team_variants={"pass.through": ("",)},
             amends=("pass.through",),
+            known={"pass.through": Known("when the pass has arrived")},
+            details={"pass.through": ("beyond_m",)},
         )
 
     def initial(self) -> ThroughState:

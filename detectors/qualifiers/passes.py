@@ -18,11 +18,14 @@ from football.pitch import (
     PENALTY_AREA_HALF_WIDTH_M,
     pitch_of,
 )
-from middleware.detector import Spec
+from middleware.detector import Known, Spec
 
 DIRECTIONS = ("forward", "backward", "left", "right")
 LENGTHS = ("short", "medium", "long")
 SIDES = ("left", "right")
+
+#: What the end of a pass may change of a qualifier that was predicted at its kick.
+AT_END = ("variant", "confidence", "x_m", "y_m", "final")
 
 
 class PassDirectionParameters(msgspec.Struct, frozen=True):
@@ -54,6 +57,8 @@ class PassDirection(PassQualifier):
             source="StreamTeam (sectors of 45 degrees)",
             team_variants={"pass.dir": DIRECTIONS},
             amends=("pass.dir",),
+            known={"pass.dir": Known("when the pass is known", "when the pass has ended", (*AT_END, "angle_rad"))},
+            details={"pass.dir": ("angle_rad", "final")},
         )
 
     def at_kick(self, sent: tuple[float, float], path: PassPath | None) -> Qualification | None:
@@ -106,6 +111,14 @@ class PassLength(PassQualifier):
             source="practice of providers",
             team_variants={"pass.len": LENGTHS},
             amends=("pass.len",),
+            known={
+                "pass.len": Known(
+                    "when the pass is known; without a receiver, when it has ended",
+                    "when the pass has ended",
+                    (*AT_END, "length_m"),
+                )
+            },
+            details={"pass.len": ("length_m", "final")},
         )
 
     def at_kick(self, sent: tuple[float, float], path: PassPath | None) -> Qualification | None:
@@ -156,7 +169,14 @@ class Cross(PassQualifier):
             source="Opta; SPADL cross",
             team_variants=dict.fromkeys(("cross", "cutback"), SIDES),
             amends=("cross", "cutback"),
+            known=dict.fromkeys(
+                ("cross", "cutback"),
+                Known(
+                    "when the pass is known; without a receiver, when it has ended", "when the pass has ended", AT_END
+                ),
+            ),
             annuls=("cross", "cutback"),
+            details=dict.fromkeys(("cross", "cutback"), ("final",)),
         )
 
     def at_kick(self, sent: tuple[float, float], path: PassPath | None) -> Qualification | None:
@@ -214,6 +234,8 @@ class SwitchOfPlay(PassQualifier):
             source="StatsBomb (switch)",
             team_variants={"pass.switch": ("",)},
             amends=("pass.switch",),
+            known={"pass.switch": Known("when the pass has arrived")},
+            details={"pass.switch": ("across_m", "final")},
         )
 
     def at_end(self, kind: str, ended: EventPayload, path: PassPath) -> Qualification | None:

@@ -117,6 +117,7 @@ class Conditioning:
 
     With limb transmitters declared, limbs and centroids go to the player fusion (``foot.run`` and ``limb.run``, a run
     of positions a packet; ``centroid.state``). Without them a centroid is the player (``player.state``).
+    ``detail`` of ``sample.rejected``: ``transmitter``, ``sequence`` (of the packet), ``index`` (of the position in it).
 
     Attributes:
         classes: of transmitters, by the kind of their packets.
@@ -148,6 +149,7 @@ class Conditioning:
             variants={"sample.rejected": REJECTIONS},
             team_variants=dict.fromkeys(body[-1:], ("",)),
             covers=("1.1", "1.3"),
+            details={"sample.rejected": ("transmitter", "sequence", "index")},
         )
 
     def _make_classes(self, sheet: MatchSheet, centroid_kind: str) -> dict[str, TransmitterClass]:

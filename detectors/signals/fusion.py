@@ -156,7 +156,7 @@ class ActiveBall:
 
     It is the first ball on the pitch: spare balls lie beside it. It stays active until it has left the pitch by
     ``margin_m``, or is silent, while another ball on the pitch moves as only a struck ball does. (The hierarchy's
-    "last hit ball" would need hits, which stand above.)
+    "last hit ball" would need hits, which stand above.) ``detail``: ``ball`` (the object id of it).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: BallParameters | None = None) -> None:
@@ -172,6 +172,7 @@ class ActiveBall:
             internal=("ball.state",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="DEBS 2013 metadata: three balls in the first half, four in the second; rule ours",
+            details=dict.fromkeys(("ball.active_changed", "ball.spare_on_pitch"), ("ball",)),
         )
 
     def initial(self) -> Balls:

@@ -43,7 +43,8 @@ class TransmitterHealth:
     """1.9 (stands for 1.2): tx.lost, tx.recovered, tx.low_quality x {ball, player}, judged on each tick.
 
     It stands above the frames because only ticks show that nothing arrived. Ticks name players, so a single
-    lost limb of a player whose other limbs give samples is not reported.
+    lost limb of a player whose other limbs give samples is not reported. ``detail``: ``last_seen_us`` (event time of
+    the last sample).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: HealthParameters | None = None) -> None:
@@ -60,6 +61,7 @@ class TransmitterHealth:
             source="hierarchy 1.2, ours; quality of location from 000, 002, 004",
             variants=dict.fromkeys(("tx.lost", "tx.recovered", "tx.low_quality"), ("ball", "player")),
             covers=("1.2",),
+            details=dict.fromkeys(("tx.lost", "tx.recovered", "tx.low_quality"), ("last_seen_us",)),
         )
 
     def initial(self) -> tuple[ObjectHealth, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from detectors.emission import make_event
 from football.officials import DECISIONS, Official
 from football.payloads import EventPayload, Scalar, payload_as, payload_of, time_us
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 KINDS = tuple(f"official.{name}" for name in DECISIONS)
@@ -44,9 +44,12 @@ OVERRULED = (
 
 
 class Officials:
-    """1.10: ``official.<kind>``: a decision of officials; ``detail`` has its source and further fields.
+    """1.10: ``official.<kind>``: a decision of officials.
 
-    A decision that arrives long after it was taken is known from its arrival, and shown under ``detail.at_us``.
+    A decision that arrives long after it was taken is known from its arrival, and shown at ``at_us``. ``detail``:
+    ``by`` (source of the decision), ``at_us`` (event time at which it was taken), and where they are stated ``other``
+    (the second player of a substitution), ``minutes`` (of added time), ``event`` (id of the event that it is about),
+    ``note``.
     """
 
     def __init__(self) -> None:
@@ -61,6 +64,8 @@ class Officials:
             source="ours; IFAB Laws 3, 5, 7, 10-14 and VAR protocol for what there is to decide",
             annuls=OVERRULED,
             amends=tuple(kind for kind in KINDS if kind != "official.void"),
+            details=dict.fromkeys(KINDS, ("by", "at_us", "other", "minutes", "event", "note")),
+            known=dict.fromkeys(KINDS, Known("when the decision arrives")),
             variants={kind: variants for kind, variants in plain.items() if variants != ("",)},
             team_variants=teams,
         )

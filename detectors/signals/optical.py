@@ -28,6 +28,9 @@ from middleware.events import Event
 class OpticalAdapter:
     """1.7 for framed inputs: ``raw.frame`` to ``ball.state``, ``frame`` and ``clock.tick``.
 
+    ``detail`` of ``sample.rejected``: ``transmitter``, ``sequence`` (of the packet), ``index`` (of the position in it).
+    ``ball`` of the others: the object id of the ball.
+
     Args:
         sheet: its quality must be framed and without limbs.
         conditioning, balls, frames, playing: of the three detectors.
@@ -63,6 +66,10 @@ class OpticalAdapter:
             needs="all objects of an instant together",
             variants={kind: emitted for spec in inner for kind, emitted in spec.variants.items() if kind not in hidden},
             covers=tuple(number for spec in inner for number in (spec.number, *spec.covers)),
+            details={
+                "sample.rejected": ("transmitter", "sequence", "index"),
+                **dict.fromkeys(("ball.active_changed", "ball.spare_on_pitch"), ("ball",)),
+            },
         )
 
     def initial(self) -> Instant:

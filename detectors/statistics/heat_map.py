@@ -108,6 +108,7 @@ class HeatMap:
             parameters=msgspec.structs.asdict(p),
             source="DEBS 2013 Q3; 000 5.4 (the one large state)",
             variants={"stat.heatmap": tuple(f"{grid}, {window}" for grid in GRIDS for window in WINDOWS_US)},
+            details={"stat.heatmap": ("looks", "cells")},
         )
 
     def initial(self) -> HeatMapState:

@@ -62,7 +62,8 @@ class RunningStatistics:
     """14.1: ``stat.running`` x 4 windows x team: seconds and metres in each class of running.
 
     One event per player, and one per team without a player, the sum of its players. ``variant`` is the window.
-    ``detail``: ``standing_s``, ``standing_m``, ``trot_s`` and so on, for each class.
+    ``detail``: ``standing_s``, ``standing_m``, ``trot_s``, ``trot_m``, ``low_s``, ``low_m``, ``medium_s``,
+    ``medium_m``, ``high_s``, ``high_m``, ``sprint_s``, ``sprint_m``.
     """
 
     def __init__(self, parameters: ReportParameters | None = None) -> None:
@@ -76,6 +77,22 @@ class RunningStatistics:
             parameters=msgspec.structs.asdict(self.parameters),
             source="DEBS 2013 Q1",
             team_variants={"stat.running": tuple(WINDOWS_US)},
+            details={
+                "stat.running": (
+                    "standing_s",
+                    "standing_m",
+                    "trot_s",
+                    "trot_m",
+                    "low_s",
+                    "low_m",
+                    "medium_s",
+                    "medium_m",
+                    "high_s",
+                    "high_m",
+                    "sprint_s",
+                    "sprint_m",
+                )
+            },
         )
 
     def initial(self) -> RunSums:
@@ -197,6 +214,7 @@ class PossessionStatistics:
             parameters=msgspec.structs.asdict(self.parameters),
             source="DEBS 2013 Q2",
             variants={"stat.possession": tuple(f"{who}, {w}" for who in ("player", "team") for w in WINDOWS_US)},
+            details={"stat.possession": ("time_s", "held_s", "hits", "percent")},
         )
 
     def initial(self) -> Stints:

@@ -68,6 +68,7 @@ def check_fold(detector: Detector[object], events: Sequence[Event], every: int =
         by_key.setdefault(name, []).extend(out)
     broken += _differs_when_folded_again(detector, events, by_key)
     broken += _wrong_versions(detector, emitted)
+    broken += wrong_payloads([detector], emitted)
     ids = [event.id for event in emitted if event.id and event.kind not in detector.spec.amends]
     if len(ids) != len(set(ids)):
         broken.append(f"two events share an id: {sorted(i for i in set(ids) if ids.count(i) > 1)[:3]}")
@@ -147,6 +148,42 @@ def _wrong_output(detector: Detector[object], event: Event, result: Event) -> st
     if result.annuls and result.annuls.partition("#")[0] not in spec.annuls:
         return f"{result.kind} annuls {result.annuls}, which is not declared"
     return _undeclared(detector, result)
+
+
+def wrong_payloads(detectors: Iterable[Detector[object]], emitted: Iterable[Event]) -> list[str]:
+    """Lists what published events carry against the declarations: names of detail, changes in newer versions.
+
+    Args:
+        detectors: whose declarations count.
+        emitted: their events, in the order in which they became known.
+    """
+    specs = {kind: detector.spec for detector in detectors for kind in detector.spec.outputs}
+    newest: dict[str, Event] = {}
+    wrong: dict[str, None] = {}
+    for event in emitted:
+        if not isinstance(event.payload, EventPayload) or event.kind not in specs:
+            continue
+        spec = specs[event.kind]
+        names = spec.details.get(event.kind, ())
+        if not any(name.startswith("<") for name in names):
+            wrong.update(
+                dict.fromkeys(f"{event.kind} has undeclared {n}" for n in event.payload.detail if n not in names)
+            )
+        old = newest.get(event.id)
+        if event.kind in spec.amends and old is not None and not event.annuls and not old.annuls:
+            allowed = spec.known[event.kind].changes
+            changed = [name for name in _differences(old.payload, event.payload) if name not in allowed]
+            wrong.update(dict.fromkeys(f"a newer {event.kind} changes {name}" for name in changed))
+        newest[event.id] = event
+    return list(wrong)
+
+
+def _differences(old: object, new: object) -> list[str]:
+    """Names of the payload and of its detail in which two versions differ."""
+    assert isinstance(old, EventPayload)
+    assert isinstance(new, EventPayload)
+    fields = [n for n in EventPayload.__struct_fields__ if n != "detail" and getattr(old, n) != getattr(new, n)]
+    return fields + [n for n in {**old.detail, **new.detail} if old.detail.get(n) != new.detail.get(n)]
 
 
 def _undeclared(detector: Detector[object], result: Event) -> str:

@@ -14,6 +14,7 @@ from middleware.detector import Detector
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import sorted_replay
+from tests.detectors.contract import wrong_payloads
 
 Point = tuple[float, ...]
 
@@ -73,6 +74,7 @@ def fold(detector: Detector[object], events: Iterable[Event]) -> list[Event]:
         out.extend(emitted)
     ids = [event.id for event in out if event.id and event.kind not in detector.spec.amends]
     assert len(ids) == len(set(ids)), "two events share an id"
+    assert wrong_payloads([detector], out) == []
     return out
 
 

@@ -18,6 +18,7 @@ from detectors.catalogue import (
     build_detectors,
     catalogue,
     count,
+    detectors_about,
     event_types,
     life_cycle,
 )
@@ -45,6 +46,17 @@ def test_no_way_leads_round():
     order = list(TopologicalSorter(feeders).static_order())
     assert set(order) == {entry.kind for entry in ENTRIES}
     assert all(kind in giver or kind in RAW_KINDS for entry in ENTRIES for kind in entry.inputs)
+
+
+def test_what_matters_to_a_kind_is_below_it_above_it_and_below_that():
+    every = build_detectors(MatchSheet(quality=REFERENCES[0]), extra=OPT_IN)
+    about = {detector.spec.name for detector in detectors_about("pass.complete", every)}
+    assert about >= {"conditioning", "frame_fusion", "player_hits_ball", "pass_attempt", "pass_outcome", "packing"}
+    assert "unit_lines" in about, "it feeds line_break, which reads pass.complete"
+    assert not about & {"pitch_control", "aerial_duel", "sprint"}
+    assert "official" in {d.spec.name for d in detectors_about("goal.scored", every)}, "it may annul goals"
+    assert {d.spec.name for d in detectors_about("raw.ball", every)} >= {"conditioning", "pitch_control"}
+    assert detectors_about("no.such", every) == ()
 
 
 def test_names_and_numbers_are_used_once():
@@ -117,6 +129,22 @@ def test_what_covers_another_row_gives_what_that_row_gives():
     assert "shot.off" in kinds["7.3"]
     assert {"pass.intercepted", "pass.out"} <= kinds["7.7"]
     assert {*covered} == {"1.1", "1.2", "1.3", "1.4", "1.6", "1.8", "7.3", "7.7"}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.kind)
+def test_a_section_explains_every_name_that_its_events_carry(entry: DetectorInfo):
+    text = f"{entry.summary} {entry.description}"
+    # "detail is that of 2.1" refers to another section.
+    text += " ".join(e.description for e in ENTRIES if re.search(rf"``detail`` is that of {e.number}\b", text))
+    names = {name for payload in entry.payloads for name in payload.detail if not name.startswith("<")}
+    explained = set(re.findall(r"``(?:detail\.)?(\w+)``", text))
+    assert sorted(names - explained) == []
+
+
+@pytest.mark.parametrize("quality", REFERENCES, ids=["radio", "framed"])
+def test_what_may_be_amended_says_when_it_is_known(quality):
+    for detector in build_detectors(MatchSheet(quality=quality), extra=OPT_IN):
+        assert {*detector.spec.amends} <= {*detector.spec.known}, detector.spec.name
 
 
 def test_the_count_is_of_kinds_once_each():

@@ -12,6 +12,7 @@ import pytest
 from detectors.catalogue import DETECTORS, OPT_IN, build_detectors, catalogue
 from football.match_sheet import MatchSheet
 from middleware.oracle import sorted_replay
+from tests.detectors.contract import wrong_payloads
 from tests.detectors.plays import CASES, QUALITIES, rows, story
 
 EVERY = [pytest.param(case, q, id=f"{case['name']} ({q})") for case in CASES for q in case["inputs"]]
@@ -20,7 +21,8 @@ EVERY = [pytest.param(case, q, id=f"{case['name']} ({q})") for case in CASES for
 @pytest.mark.parametrize(("case", "quality"), EVERY)
 def test_transcript(case: dict[str, Any], quality: str) -> None:
     transcript = story(case, quality)
-    events = sorted_replay(transcript.hierarchy, (one.event for one in transcript.arrivals))
+    events = list(sorted_replay(transcript.hierarchy, (one.event for one in transcript.arrivals)))
+    assert wrong_payloads(transcript.hierarchy.detectors, events) == []
     found = rows(events, *case["look_at"])
     assert found == sorted(tuple(row) for row in case["expect"]), found
 

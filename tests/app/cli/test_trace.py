@@ -74,6 +74,20 @@ def test_what_was_never_said_is_a_problem_in_one_line(captured):
         trace(folder, "hit#nobody", alpha=None, retraction=None, whole=False, as_json=False)
 
 
+def test_a_kind_that_the_match_does_not_have_is_refused_before_anything_is_played(captured):
+    with pytest.raises(TraceError, match=r"no event of kind 'pas.complete' in"):
+        trace(captured[0], "pas.complete#ball:1", alpha=None, retraction=None, whole=False, as_json=False)
+
+
+def test_the_detectors_that_matter_to_the_event_tell_what_all_of_them_do(captured, capsys):
+    folder, event = captured
+    stories = []
+    for whole in (False, True):
+        trace(folder, event, alpha="0", retraction="on-demand", whole=whole, as_json=False)
+        stories.append(capsys.readouterr().out)
+    assert stories[0] == stories[1]
+
+
 def test_a_capture_that_still_grows_is_traced_as_far_as_it_has_come(tmp_path, capsys):
     recording, _ = simulate(Simulation(duration_s=5.6, **rates_named("50/10")))
     blocks = list(transmit(recording, channel_named("rtls"), 3).blocks())
@@ -127,9 +141,9 @@ class FakeReplay:
 
 
 def test_a_stretch_around_the_event_is_played_and_a_longer_one_if_it_does_not_come_out():
-    near, far, first = FakeReplay(390_000_000), FakeReplay(200_000_000), FakeReplay(50_000_000)
+    near, far, first = FakeReplay(386_000_000), FakeReplay(200_000_000), FakeReplay(50_000_000)
     for replay in (near, far, first):
         command._trace_part(replay, "hit#1", [400_000_000, 401_000_000])
-    assert near.played == [(377_000_000, 404_000_000)]
-    assert far.played == [(377_000_000, 404_000_000), (97_000_000, 404_000_000)]
-    assert first.played[2:] == [(0, 600_000_000), (0, 403_000_000)]
+    assert near.played == [(385_000_000, 404_000_000)]
+    assert far.played == [(begin_us, 404_000_000) for begin_us in (385_000_000, 357_000_000, 97_000_000)]
+    assert first.played[3:] == [(0, 600_000_000), (0, 403_000_000)]
