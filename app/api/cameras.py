@@ -37,6 +37,9 @@ _CAMERA: Final = CameraInfo(
 _ENTRY: Final = Entry(1_764_000_000_000_000, "main", "rule corner left", "rule", "", ("restart.corner#41",))
 _RULE: Final = Rule("corner left", "spot.taker", "main", "corner-left", variant="corner", chance=0.7)
 
+#: Interval at which a stream repeats states that have not changed, so that its client notices a silent server.
+REPEAT_S: Final = 0.5
+
 _Share = Annotated[float, Field(ge=-1, le=1)]
 _Metres = Annotated[float, Query(ge=-200, le=200)]
 _Name = Annotated[str, PathValue(description="Name of the camera.", max_length=200)]
@@ -89,13 +92,14 @@ class _Watching:
     def __init__(self, group: CameraGroup) -> None:
         self._group = group
         self._last: list[CameraInfo] | None = None
+        self._sent_s = 0.0
 
     async def next(self) -> tuple[list[CameraInfo], str] | None:
-        """Return the states; None if they were the last message."""
-        states = [self._group.info(name) for name in self._group.names()]
-        if states == self._last:
+        """Return the states; None if they were the last message, and that was sent a moment ago."""
+        states, now_s = [self._group.info(name) for name in self._group.names()], time.monotonic()
+        if states == self._last and now_s - self._sent_s < REPEAT_S:
             return None
-        self._last = states
+        self._last, self._sent_s = states, now_s
         return states, ""
 
 

@@ -96,13 +96,15 @@ class RunServers:
             officials: folder of its store if it takes decisions of the officials.
         """
         from dashboard.live import LiveState
+        from dashboard.operator_page import operator_routes
         from dashboard.routes import page_routes  # imports Dash
 
         live = LiveState(feed)
         feed.subscribe(lambda message, applied: live.catch_up())  # the feed does not retain its log for the page
         port = self._settings.port + len(self._pages) if self._settings.port else 0
         administration = administration_routes(self._tokens, officials, feed.ended)
-        server = self._server([*self._routes, *administration, *page_routes(live, self._pages.items)], port)
+        pages = [*operator_routes(feed.sheet), *page_routes(live, self._pages.items)]
+        server = self._server([*self._routes, *administration, *pages], port)
         url = self._pages[feed.sheet().match_id] = self._open.enter_context(server).url + "/"
         return url
 

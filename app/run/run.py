@@ -385,6 +385,8 @@ class Run:
             needs_token = settings.token.get_secret_value() or not is_loopback(settings.host)
             once = " (the first time with ?token=...)" if needs_token else ""
             self.console.print(f"Live page: {url}{once}" if self.one_match else f"{live.key}: live page {url}")
+            if self.one_match and settings.has_camera:
+                self.console.print(f"Cameras: {url}cameras")
 
 
 def officials_of(settings: LiveSettings, match: Match) -> tuple[Path, ...]:
