@@ -52,6 +52,8 @@ ASK_US = 40_000
 ASK_ZOOM_US = 200_000
 #: Time without an answer after which the head counts as silent. The slowest protocol answers every 0.4 s.
 SILENT_US = 600_000
+#: A pause between two calls counts as at most this much silence: a busy machine is no silent head.
+LISTEN_US_MAX = 100_000
 STOP_AGAIN_US = 400_000
 STILL_REPORTS = 2
 #: Two reports count as equal within this angle: encoders of fine heads flicker.
@@ -115,7 +117,8 @@ class HeadConnection:
         self.in_force = _STOP
         self.counts: Counter[str] = Counter()
         self.report: tuple[int, int, tuple[int, int]] | None = None
-        self._answered_us = self._driven_us = self._stop_due_us = 0
+        self._driven_us = self._stop_due_us = 0
+        self._silent_us, self._listened_us = 0, now_us
         self._ask_due_us = self._ask_zoom_due_us = 0
         self._still_reports = 0
 
@@ -149,6 +152,8 @@ class HeadConnection:
     def listen(self, now_us: int) -> None:
         """Read what has arrived."""
         self.observer.at(now_us)
+        self._silent_us += min(now_us - self._listened_us, LISTEN_US_MAX)
+        self._listened_us = now_us
         for data in self._link.receive():
             self._session.receive(data, now_us)
         self._take_session_events(now_us)
@@ -215,7 +220,7 @@ class HeadConnection:
         if not self._session.ready:
             if state is not State.ABSENT and state is not State.LOST:
                 self._leave(State.LOST)
-        elif state is State.OBEYING and now_us - self._answered_us > SILENT_US:
+        elif state is State.OBEYING and self._silent_us > SILENT_US:
             self._leave(State.SILENT)
             self._halt(now_us)
 
@@ -259,14 +264,14 @@ class HeadConnection:
         while (session_event := self._session.next_event()) is not None:
             if isinstance(session_event, Connected):
                 self.counts["reconnects"] += session_event.again
-                self._answered_us = now_us
+                self._silent_us = 0
                 self._settle(now_us)
             else:
                 self._outcome(session_event, now_us)
 
     def _outcome(self, outcome: Outcome, now_us: int) -> None:
         if outcome.signal in (Signal.ACKED, Signal.COMPLETED, Signal.ANSWERED, Signal.REFUSED):
-            self._answered_us = now_us
+            self._silent_us = 0
             if self.state is State.SILENT:
                 self.counts["reconnects"] += 1
                 self._settle(now_us)

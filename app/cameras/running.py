@@ -23,6 +23,7 @@ from camera.mount import Mount
 from camera.profile import Profile, load_profile
 from camera.protocols.registry import Address
 from camera.record import Row, camera_table
+from camera.recorded import write_cameras
 from camera.rules import Chance, Rule, RuleBook, load_rules, rules_file
 from camera.simulated.server import HeadServer
 from dashboard.feed import Aim, CameraPose
@@ -72,11 +73,13 @@ def cameras_on(
         cameras: to run.
         group: receives them.
         rules: that move them.
-        folder: of the match store, for the journal; None for no file.
+        folder: of the match store, for the journal and the cameras; None for no file.
 
     Raises:
         AddressError: the host of a head is unknown.
     """
+    if folder is not None:
+        write_cameras(folder, cameras)
     sheet = feed.sheet()
     size_m, turn = (sheet.length_m, sheet.width_m), threading.Lock()
 

@@ -31,7 +31,7 @@ from football.errors import UserError
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Play matches": ("live", "batch", "official", "publish"),
     "Ask what happened": ("events", "updates", "follow", "score", "explain", "trace", "query"),
-    "Make data and pages": ("simulate", "annotate", "detectors", "order"),
+    "Make data and pages": ("simulate", "annotate", "detectors", "order", "render"),
     "Operate": ("cameras", "doctor", "inspect", "config", "token", "broker", "bundle", "dependencies", "test"),
 }
 
