@@ -22,7 +22,6 @@ import pyarrow as pa
 from rich.console import Console
 
 from app.api.served import ServedMatch
-from app.api.servers import RunServers
 from app.base.arrow import without_pandas
 from app.base.java import find_java
 from app.base.logs import VARIABLE, hide_secrets, log_event, logging_to, worker_variable
@@ -33,7 +32,6 @@ from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.hub.sinks import sink_kind
 from app.operations.match_monitor import MatchMonitor, MonitoredCommitter
-from app.operations.monitoring import Monitoring
 from app.operations.secrets import secrets_of
 from app.pipeline.commits import HostError
 from app.pipeline.folder import Match
@@ -125,6 +123,9 @@ class Run:
 
     def open(self, folder: Path) -> None:
         """Starts logs and monitoring in the run's folder, which this process has locked."""
+        from app.api.servers import RunServers  # imports uvicorn
+        from app.operations.monitoring import Monitoring
+
         settings = self.settings
         self.background.enter_context(logging_to(folder / LOGS, settings.logs, settings.log_level))
         self._monitoring = self.background.enter_context(Monitoring(folder))
@@ -337,6 +338,8 @@ class Run:
 
         with ThreadPoolExecutor(1, "spark") as pool:
             starting = pool.submit(start)
+            import app.api.servers  # noqa: F401  while Java starts: a run that stands by needs it when it takes over
+
             try:
                 yield starting
             finally:

@@ -123,7 +123,7 @@ def test_the_token_of_page_and_hub_is_nowhere_in_a_run(tmp_path: Path):
     folder = tmp_path / "run"
     run = start(folder, "--engine", "inprocess", "--duration", 2700, "--window", 1, "--store", folder / "store")
     try:
-        wait_for(run, folder, "store/commits/*.json")
+        wait_for(run, folder, "store/commits/0*.json")  # of the engine: on a busy machine a camera commits before it
         lines, children = (
             seen(run, "cmdline"),
             {pid: text for pid, text in seen(run, "environ").items() if pid != run.pid},
