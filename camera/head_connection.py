@@ -37,6 +37,8 @@ from camera.protocols.interface import HeadLink, HeadSession
 from camera.protocols.messages import (
     Connected,
     Drive,
+    MaxSpeedInquiry,
+    MaxSteps,
     Outcome,
     Position,
     PositionInquiry,
@@ -106,6 +108,7 @@ class HeadConnection:
         counts: commands by what became of them, reconnects, answers that could not be read.
         report: the newest answer to a position inquiry: when the inquiry was sent, when the answer arrived, device
             units; None before the first.
+        max_steps: the answer to ``ask_max_steps``; None without one.
     """
 
     def __init__(
@@ -117,6 +120,7 @@ class HeadConnection:
         self.in_force = _STOP
         self.counts: Counter[str] = Counter()
         self.report: tuple[int, int, tuple[int, int]] | None = None
+        self.max_steps: MaxSteps | None = None
         self._driven_us = self._stop_due_us = 0
         self._silent_us, self._listened_us = 0, now_us
         self._ask_due_us = self._ask_zoom_due_us = 0
@@ -167,6 +171,10 @@ class HeadConnection:
         """Turn the head until the next drive; (0, 0) stops it."""
         self.in_force, self._driven_us = drive, now_us
         self._command(drive)
+
+    def ask_max_steps(self) -> None:
+        """Ask for the highest speed steps; ``max_steps`` gets the answer. VISCA only."""
+        self._session.submit(MaxSpeedInquiry())
 
     def zoom(self, units: int) -> None:
         """Zoom to a position."""
@@ -291,6 +299,8 @@ class HeadConnection:
                 self.observer.reported_zoom(units)
             case Position(pan_units, tilt_units):
                 self._reported(outcome.sent_us, (pan_units, tilt_units), now_us)
+            case MaxSteps():
+                self.max_steps = outcome.report
             case None:
                 self.counts["garbled_answers"] += 1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -18,11 +18,15 @@ from camera.calibration import Calibration, calibrated, lens
 from camera.head_connection import HeadConnection, connect
 from camera.installation import Camera, load_installation
 from camera.installation_file import write_camera, write_camera_profile
+from camera.measuring import measured_axis, measured_profile, scaled, with_steps
 from camera.pitch_marks import pitch_marks
+from camera.profile import AxisProfile, Profile
 from football.errors import UserError
 
 #: Time that a head gets to answer.
 ANSWER_US = 8_000_000
+#: Time that a head gets to say how many speed steps it has.
+MAX_STEPS_US = 1_500_000
 #: Marks that are asked for, where none are named: well spread, so that position and roll are determined.
 USUAL_MARKS = (
     "corner-left-up", "corner-right-up", "corner-right-down", "corner-left-down", "centre-spot", "halfway-up",
@@ -82,6 +86,66 @@ def calibrate(
         _show(found)
 
 
+def measure(
+    file: _File,
+    camera: _Name,
+    every: Annotated[int, typer.Option(help="Measure each n-th step only; those between are interpolated.", min=1)] = 1,
+    dry_run: _Dry = False,
+    as_json: _Json = False,
+) -> None:
+    """Turns a head at each speed step, and writes a profile with what it really does: speeds, dead time, acceleration.
+
+    The head stays within the camera's limits and out of its forbidden zones. VISCA heads are asked how many steps they
+    have. The profile is written beside the file, and the file names it.
+
+    Examples:
+        touchline cameras measure venue.toml --camera main
+        touchline cameras measure venue.toml --camera main --every 4 --dry-run
+    """
+    one = _camera(file, camera)
+    known = _with_its_steps(one)
+    with connected(msgspec.structs.replace(one, profile=known)) as head:
+        found = [
+            measured_axis(head, name, _steps(axis, every), one.bounds(), monotonic_us, pause, _say(as_json))
+            for name, axis in (("pan", known.pan), ("tilt", known.tilt))
+        ]
+    is_scaled = one.setup.protocol == "onvif"
+    profile = (scaled if is_scaled else measured_profile)(known, found[0], found[1])
+    if not dry_run:
+        comment = f"{known.name}, as measured on the head of camera {camera}."
+        name = write_camera_profile(file, camera, profile, comment)
+    if as_json:
+        print_json({"pan": msgspec.to_builtins(found[0]), "tilt": msgspec.to_builtins(found[1])})
+        return
+    motion = profile.motion
+    print(f"dead time {motion.dead_time_ms:.0f} ms, acceleration {motion.accel_deg_s2:.0f} deg/s2")
+    print("nothing is written" if dry_run else f"{file.parent / name} is written; the lead grows by the dead time")
+
+
+def _with_its_steps(one: Camera) -> Profile:
+    """Return the profile with as many steps as the head says that it has; as it is where the protocol cannot ask."""
+    if not one.setup.protocol.startswith("visca"):
+        return one.profile
+    with connected(one) as head:
+        head.ask_max_steps()
+        end_us = monotonic_us() + MAX_STEPS_US
+        while head.max_steps is None and monotonic_us() < end_us:
+            head.listen(monotonic_us())
+            head.send(monotonic_us())
+            pause(0.01)
+        steps = head.max_steps
+    return with_steps(one.profile, steps.pan_step, steps.tilt_step) if steps is not None else one.profile
+
+
+def _steps(axis: AxisProfile, every: int) -> list[int]:
+    top = len(axis.speeds_deg_s)
+    return sorted({1, *range(1, top + 1, every), top})
+
+
+def _say(as_json: bool) -> Callable[[str], None]:
+    return (lambda _: None) if as_json else (lambda text: print(text, flush=True))
+
+
 def _show(found: Calibration) -> None:
     for one in found.residuals:
         note = "  outlier, left out" if one.name == found.outlier else ""
@@ -122,7 +186,7 @@ def connected(one: Camera) -> Iterator[HeadConnection]:
         while not head.online and monotonic_us() < end_us:
             head.listen(monotonic_us())
             head.send(monotonic_us())
-            time.sleep(0.01)
+            pause(0.01)
         if not head.online:
             raise SetupError(f"camera {one.setup.name}: {head.problem}")
         yield head
@@ -131,6 +195,11 @@ def connected(one: Camera) -> Iterator[HeadConnection]:
             head.rest(1_500_000, monotonic_us)
         finally:
             head.close()
+
+
+def pause(seconds: float) -> None:
+    """Wait."""
+    time.sleep(seconds)
 
 
 def monotonic_us() -> int:

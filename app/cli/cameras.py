@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from app.base.terminal import make_console
-from app.cli.camera_setup import calibrate
+from app.cli.camera_setup import calibrate, measure
 from app.cli.output import print_json
 from camera.controller import CameraController
 from camera.installation import Camera, load_installation
@@ -26,6 +26,7 @@ from football.update_stream import UpdateRecord, View
 
 app = typer.Typer(add_completion=False)
 app.command()(calibrate)
+app.command()(measure)
 
 #: Time that ``check --connect`` gives a head to answer.
 ANSWER_S = 5.0
