@@ -4,8 +4,9 @@
 >>> match = touchline.play("sim", seconds=20, seed=7).run()
 >>> passes = match.events("pass.complete")
 
-``Match`` opens what a run has recorded, ``play`` plays a source in this process, ``follow`` reads the topic of a run,
-``simulate`` makes a match with its truth, ``score`` compares with a truth, ``detector`` makes a detector of a function.
+``Match`` opens what a run has recorded, ``play`` plays a source in this process, ``connect`` reads a run and steers its
+cameras, ``follow`` reads the topic of a run, ``simulate`` makes a match with its truth, ``score`` compares with a
+truth, ``detector`` makes a detector of a function.
 docs/python.md describes each with an example.
 
 In a wheel this module is the package that contains all others (decision 033). The build moves import statements only,
@@ -18,11 +19,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from app.library.api import (
+        Client,
         Match,
         Payload,
         Play,
         TouchlineError,
         Update,
+        connect,
         detector,
         follow,
         play,
@@ -31,11 +34,13 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Client",
     "Match",
     "Payload",
     "Play",
     "TouchlineError",
     "Update",
+    "connect",
     "detector",
     "follow",
     "play",

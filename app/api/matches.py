@@ -7,18 +7,28 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import anyio.to_thread
-import msgspec
 import pyarrow as pa
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi import Path as PathValue
 from starlette.responses import Response
 from starlette.websockets import WebSocket
 
+from app.api.answers import (
+    BallPosition,
+    Events,
+    Frontier,
+    Health,
+    MatchRow,
+    PlayerPosition,
+    Portion,
+    Positions,
+    StandingEvent,
+)
 from app.api.limits import StreamLimit
 from app.api.schemas import answer, as_json, refusals, streamed
 from app.api.served import ServedMatch
 from app.api.streams import Stream
-from app.api.updates import UPDATES_MAX, Portion, UpdateReader
+from app.api.updates import UPDATES_MAX, UpdateReader
 from app.hub.feed import MatchFeed
 from football.match_sheet import MatchSheet, Player
 from football.update_stream import BallView, BodyView, EventRecord, UpdateRecord, View
@@ -33,84 +43,6 @@ _LISTS_MAX: Final = 2
 
 #: Largest number that a client may name: it fits 64 bits, with room for sums.
 _NUMBER_MAX: Final = 2**53
-
-
-class MatchRow(msgspec.Struct, frozen=True):
-    """A match of the run. Times are microseconds; ``next_seq`` is the number of the next update."""
-
-    match: str
-    home: str
-    away: str
-    ended: bool
-    now_us: int
-    frontier_us: int
-    next_seq: int
-
-
-class Frontier(msgspec.Struct, frozen=True):
-    """The watermark: below ``frontier_us`` nothing changes any more. ``now_us`` is the newest arrival time."""
-
-    frontier_us: int
-    now_us: int
-    epoch: int
-    next_seq: int
-    ended: bool
-
-
-class StandingEvent(msgspec.Struct, frozen=True):
-    """An event that stands: tentative while it may change, else confirmed. ``detected_us`` is an arrival time."""
-
-    state: str
-    detected_us: int
-    event: EventRecord
-
-
-class Events(msgspec.Struct, frozen=True):
-    """Events in order of time; ``more`` says that the limit has left later ones out."""
-
-    frontier_us: int
-    more: bool
-    events: list[StandingEvent]
-
-
-class BallPosition(msgspec.Struct, frozen=True):
-    """Position of the ball in metres, velocity in metres a second."""
-
-    ts_us: int
-    x_m: float
-    y_m: float
-    z_m: float
-    vx_m_s: float
-    vy_m_s: float
-    vz_m_s: float
-
-
-class PlayerPosition(msgspec.Struct, frozen=True):
-    """Position of a player in metres, velocity in metres a second."""
-
-    object_id: str
-    team: str
-    ts_us: int
-    x_m: float
-    y_m: float
-    vx_m_s: float
-    vy_m_s: float
-
-
-class Positions(msgspec.Struct, frozen=True):
-    """The newest known positions; ``ts_us`` is null before the first, and ``ball`` while it is unknown."""
-
-    ts_us: int | None
-    ball: BallPosition | None
-    players: list[PlayerPosition]
-
-
-class Health(msgspec.Struct, frozen=True):
-    """A match is live, ended or troubled; if troubled, with the reasons."""
-
-    status: str
-    reasons: list[str]
-
 
 STRUCTS: Final = (list[MatchRow], MatchSheet, Events, Portion, Frontier, Positions, Health)
 

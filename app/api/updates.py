@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-
+from app.api.answers import Portion
 from app.hub.feed import MatchFeed
 from football.update_stream import UpdateRecord
 from replay.event_choice import Choice
@@ -19,28 +18,6 @@ from replay.match_store import committed_updates
 
 #: Updates of one answer; a client asks again for more.
 UPDATES_MAX = 5_000
-
-
-class Portion(msgspec.Struct, frozen=True):
-    """Consecutive updates, and where the next portion begins.
-
-    Attributes:
-        continues_from: number before which the client's updates still stand; it undoes those from there on.
-        next: number of the update after these, also if a filter has left it out.
-        epoch: of the last update before ``next``.
-        frontier_us: the watermark.
-        now_us: arrival time of the newest message.
-        ended: True if the match is over and these are its last updates.
-        updates: those of the portion that the filter takes.
-    """
-
-    continues_from: int
-    next: int
-    epoch: int
-    frontier_us: int
-    now_us: int
-    ended: bool
-    updates: list[UpdateRecord]
 
 
 class UpdateReader:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from app.base.terminal import make_console
+from app.library.client import Client, connect
 from app.library.match import Match, Time
 from app.library.own_detector import detector
 from app.library.play import Play, play
@@ -20,7 +21,8 @@ from replay.scoring.figures import Score
 from replay.scoring.figures import score as score_events
 
 __all__ = (
-    "Match", "Payload", "Play", "TouchlineError", "Update", "detector", "follow", "play", "score", "simulate",
+    "Client", "Match", "Payload", "Play", "TouchlineError", "Update", "connect", "detector", "follow", "play", "score",
+    "simulate",
 )  # fmt: skip
 
 
