@@ -47,7 +47,8 @@ from app.settings.model import LiveSettings
 from bench.hierarchy import raw_events
 from bench.sorted_world import packets_of
 from detectors.arrivals import official_arrival
-from detectors.catalogue import build_detectors, level_of_kinds, to_record
+from detectors.catalogue import build_detectors
+from detectors.records import RecordMaker
 from detectors.signals.sampling import jitter_m
 from football.match_sheet import MatchSheet, Quality
 from football.officials import Official
@@ -166,9 +167,9 @@ def folded(match: Path, raw: Sequence[Event], sheet: MatchSheet, *, whistled: bo
     ``whistled``: an operator has told of every whistle that stopped play, ``OPERATOR_US`` after it.
     """
     detectors = needed(build_detectors(sheet))
-    levels, hierarchy = level_of_kinds(detectors), Hierarchy(RAW_KINDS, detectors)
+    records, hierarchy = RecordMaker(detectors, sheet), Hierarchy(RAW_KINDS, detectors)
     stops = whistles(match) if whistled else []
-    found = [to_record(event, levels[event.kind]) for event in published(hierarchy, [*raw, *stops])]
+    found = [records.record(event) for event in published(hierarchy, [*raw, *stops])]
     times_us = [event.ts_us for event in raw]
     return read_truth(match / "truth.parquet", sheet).between(min(times_us), max(times_us)), found
 

@@ -18,8 +18,8 @@ import json
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,17 +29,19 @@ import numpy as np
 
 from app.pipeline.seal import fingerprint
 from detectors.arrivals import frame_arrival
-from detectors.catalogue import build_detectors, level_of_kinds, to_record
+from detectors.catalogue import build_detectors
+from detectors.records import RecordMaker
 from football.match_sheet import MatchSheet
 from football.packets import RAW_KINDS, Packet
 from football.recording import Recording
 from football.update_stream import EventRecord
-from middleware.events import Event
+from middleware.events import Arrival
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from replay.formats.tracking import read_tracking
 from replay.scoring.figures import Score, judge, score
 from replay.scoring.readers import read_truth
+from replay.scoring.truth import Truth
 from simulator.filming import film
 from simulator.settings import rates_named
 from simulator.simulate import Simulation
@@ -166,32 +168,41 @@ def filmed(seed: int, minutes: float, folder: Path) -> tuple[TrueFrames, Path]:
     return TrueFrames(sheet, ids, *parts), into
 
 
-def detected(recording: Recording) -> list[EventRecord]:
-    """Return what all detectors publish of a tracking file, as a run without faults of the network does."""
-    quality = msgspec.structs.replace(recording.sheet.quality, framed=True)
-    sheet = msgspec.structs.replace(recording.sheet, quality=quality)
-    detectors = build_detectors(sheet)
-    levels = level_of_kinds(detectors)
+def instants(recording: Recording) -> Iterator[Arrival]:
+    """Yield the instants of a tracking file as a run without faults of the network pushes them."""
     by_instant: defaultdict[int, list[Packet]] = defaultdict(list)
     for one in recording.tracks:
         for row in one.line.tolist():
             by_instant[int(one.ts_us[row])].append(one.packet(row, row, row + 1))
-    raw: list[Event] = [
-        frame_arrival(packets, number).event for number, (_, packets) in enumerate(sorted(by_instant.items()))
-    ]
-    return [to_record(event, levels[event.kind]) for event in published(Hierarchy(RAW_KINDS, detectors), raw)]
+    for number, (_, packets) in enumerate(sorted(by_instant.items())):
+        yield frame_arrival(packets, number)
 
 
-def scored(profile: str, seed: int, minutes: float, folder: Path) -> tuple[Score, dict[str, float], list[str]]:
-    """Return the score of a seed under a profile, the rates of artefacts, and misses and inventions as lines."""
+def detected(recording: Recording) -> list[EventRecord]:
+    """Return what all detectors publish of a framed recording."""
+    detectors = build_detectors(recording.sheet)
+    maker = RecordMaker(detectors, recording.sheet)
+    raw = [one.event for one in instants(recording)]
+    return [maker.record(event) for event in published(Hierarchy(RAW_KINDS, detectors), raw)]
+
+
+def spoiled(profile: str, seed: int, minutes: float, folder: Path) -> tuple[Recording, Truth, dict[str, float]]:
+    """Return a seed as a profile of tracking shows it, with the truth and the rates of artefacts."""
     true, truth_folder = filmed(seed, minutes, folder)
     tracked = track(true, read_profile(profile), seed)
     with tempfile.TemporaryDirectory() as made:
         write_tracked(Path(made), tracked)
         recording = read_tracking(str(Path(made) / "tracking.parquet"))
-    found = detected(recording)
+    quality = msgspec.structs.replace(recording.sheet.quality, framed=True)
+    recording = replace(recording, sheet=msgspec.structs.replace(recording.sheet, quality=quality))
     truth = read_truth(truth_folder / "truth.parquet", recording.sheet)
-    truth = truth.between(recording.begin_us, recording.end_us)
+    return recording, truth.between(recording.begin_us, recording.end_us), artefacts_of(tracked)
+
+
+def scored(profile: str, seed: int, minutes: float, folder: Path) -> tuple[Score, dict[str, float], list[str]]:
+    """Return the score of a seed under a profile, the rates of artefacts, and misses and inventions as lines."""
+    recording, truth, artefacts = spoiled(profile, seed, minutes, folder)
+    found = detected(recording)
     cases: list[tuple[int, str]] = []
     for judged in judge(truth, found):
         if judged.kind.startswith(("pass.attempt", "pass.complete", "restart.", "shot.attempt", "goal.", "play.")):
@@ -200,7 +211,7 @@ def scored(profile: str, seed: int, minutes: float, folder: Path) -> tuple[Score
                     (m.ts_us, f"seed {seed} {m.ts_us / 1e6:8.2f} s {what} {m.kind} {m.variant} {m.player or m.team}")
                     for m in marks
                 ]
-    return score(truth, found), artefacts_of(tracked), [line for _, line in sorted(cases)]
+    return score(truth, found), artefacts, [line for _, line in sorted(cases)]
 
 
 # -- figures --------------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from detectors.arrivals import arrival
-from detectors.catalogue import build_detectors, level_of_kinds, to_record
+from detectors.catalogue import build_detectors
+from detectors.records import RecordMaker
 from football.packets import RAW_KINDS
 from football.payloads import EventPayload
 from football.recording import Recording
@@ -31,8 +32,8 @@ def records_of(recording: Recording, events: list[Event]) -> list[EventRecord]:
     """The published ones of the events of a recording as a store would have them."""
     detectors = build_detectors(recording.sheet)
     internal = {kind for detector in detectors for kind in detector.spec.internal}
-    levels = level_of_kinds(detectors)
-    return [to_record(event, levels[event.kind]) for event in events if event.kind not in internal]
+    records = RecordMaker(detectors, recording.sheet)
+    return [records.record(event) for event in events if event.kind not in internal]
 
 
 def packets_of(recording: Recording) -> Iterator[Event]:

@@ -7,7 +7,7 @@ detectors of a match, the command that lists them, the docs pages, the counts, a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -30,10 +30,8 @@ from detectors.statistics import registry as statistics
 from football.lifecycle import Lifecycle, State
 from football.lifecycle import __doc__ as lifecycle_doc
 from football.match_sheet import MatchSheet, Quality
-from football.payloads import EventPayload, payload_of
-from football.update_stream import EventRecord
+from football.payloads import EventPayload
 from middleware.detector import Detector, Known, Spec
-from middleware.events import Event
 
 #: Every detector.
 DETECTORS: tuple[DetectorEntry, ...] = (
@@ -317,34 +315,3 @@ def _payload(spec: Spec, kind: str) -> PayloadInfo:
 def number_key(number: str) -> tuple[int, ...]:
     """Sort key of a number of the hierarchy, such as ``9.10``."""
     return tuple(int(part) for part in number.split("."))
-
-
-def level_of_kinds(detectors: Iterable[Detector[Any]]) -> Mapping[str, int]:
-    """Level of each kind that the detectors emit."""
-    return {kind: detector.spec.level for detector in detectors for kind in detector.spec.outputs}
-
-
-def to_record(event: Event, level: int) -> EventRecord:
-    """A published event as users and stores see it.
-
-    Args:
-        event: its payload must be an ``EventPayload``.
-        level: of its kind, see ``level_of_kinds``.
-    """
-    payload = payload_of(event)
-    detail = {**payload.detail, "annuls": event.annuls} if event.annuls else payload.detail
-    return EventRecord(
-        event.id,
-        event.kind,
-        payload.variant,
-        level,
-        event.ts_us,
-        payload.team,
-        payload.player,
-        payload.x_m,
-        payload.y_m,
-        payload.z_m,
-        payload.confidence,
-        event.causes,
-        detail,
-    )

@@ -163,6 +163,11 @@ Every published event has a kind, a time, and where they apply a variant, team, 
 `detail`. A section says what they mean for its kinds, and its table which names `detail` may have. A name ends in its
 unit. The class of a detector is in the file that *code* names.
 
+`confidence` is the chance that the event stands and is right, counted in ragged simulated matches by kind, input and
+circumstances in `detectors/confidence.toml`
+([037](decisions/037-published-confidence-is-counted-in-simulated-matches.md)). Of a kind that was too rare there, and
+of an official's decision, it is the number that the rule sets.
+
 | in a section | meaning |
 |---|---|
 | also 7.7 | the detector does the work of this row of the [hierarchy](hierarchy.md), too |

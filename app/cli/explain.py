@@ -15,6 +15,7 @@ from app.cli.output import print_json
 from app.explain.reasons import Explanation, HistoryEntry
 from app.explain.reasons import explain as explain_event
 from app.explain.tree import Node, Number, Position
+from detectors.confidence import Row
 from detectors.margins import Margin
 from football.update_stream import EventRecord
 
@@ -77,6 +78,8 @@ def _node(node: Node, depth: int) -> Iterator[str]:
     by = f"{node.number} {node.detector}" if node.detector else "no detector that is known"
     on = f", on {node.on}" if node.on else " (from the log)" if node.from_log else ""
     yield f"{pad}  by {by}{on}"
+    if node.calibrated is not None:
+        yield f"{pad}  {_calibrated(node.calibrated, node.own_confidence)}"
     for margin in node.margins:
         yield f"{pad}  {_margin(margin)}"
     if others := _others(node):
@@ -98,6 +101,12 @@ def _about(event: EventRecord | None) -> str:
     location = "" if event.x_m is None or event.y_m is None else f"at {event.x_m:.2f}, {event.y_m:.2f} m"
     confidence = "" if event.confidence == 1.0 else f"confidence {event.confidence:g}"
     return "  ".join(filter(None, (about, location, confidence)))
+
+
+def _calibrated(row: Row, own: float) -> str:
+    which = f" with {' and '.join(row.where)}" if row.where else ""
+    counted = f"of {row.samples} such events{which} in simulated matches, this share stood and was right"
+    return f"confidence {row.chance:g}: {counted}; the rule's own is {own:g}"
 
 
 def _margin(margin: Margin) -> str:

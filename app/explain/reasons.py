@@ -29,6 +29,7 @@ from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import read_stored_settings
 from app.sources.registry import source_of_store
 from detectors.parameters import Parameters
+from detectors.records import RecordMaker
 from football.errors import CaptureError, UserError
 from football.payloads import Scalar
 from football.untrusted import decode_json
@@ -167,14 +168,15 @@ def explain(folder: Path, name: str, progress: Callable[[str], None] = lambda te
     notes: list[str] = []
     capture = _capture(folder, notes)
     conclusions: dict[str, list[Conclusion]] = {}
+    records: RecordMaker | None = None
     if not log.stands(name):
         notes.append("It was withdrawn and does not stand: its causes come from the log; `touchline trace` plays it")
     elif capture is not None:
         extra, lateness_ms = tuple(stored["detectors"]), round(stored["allowed_lateness_s"] * 1_000)
         options = PipelineOptions(alpha=1.0, allowed_lateness_ms=lateness_ms, parameters=parameters, extra=extra)
         standing = {one: record for one, record in known.items() if log.stands(one)}
-        conclusions = _play(capture, options, log, standing, notes, progress)
-    tree = Tree(known, parameters, conclusions)
+        conclusions, records = _play(capture, options, log, standing, notes, progress)
+    tree = Tree(known, parameters, conclusions, records)
     return Explanation(tree.node(name), tuple(_history(log.updates(name), capture)), tuple(notes))
 
 
@@ -199,35 +201,35 @@ def _play(
     standing: Mapping[str, EventRecord],
     notes: list[str],
     progress: Callable[[str], None],
-) -> dict[str, list[Conclusion]]:
-    """Play longer and longer stretches until one agrees with the log; returns its conclusions."""
+) -> tuple[dict[str, list[Conclusion]], RecordMaker]:
+    """Play longer and longer stretches until one agrees with the log; returns its conclusions and their records."""
     first_us, last_us = log.span_us(list(standing))
     windows = _windows(sorted(record.ts_us for record in standing.values()))
     for lead_us in _LEADS_US:
         begin_us = max(capture.begin_us, first_us - lead_us)
         progress(f"Playing {begin_us / 1e6:.0f} s to {last_us / 1e6:.0f} s once more")
         log = ConclusionLog(lambda event: event.id in standing or _within(event.ts_us, windows))
-        levels = _replay(capture, begin_us, last_us + _ON_US, options, log)
-        differs = [name for name, record in standing.items() if shown(log.conclusions.get(name), levels) != record]
+        records = _replay(capture, begin_us, last_us + _ON_US, options, log)
+        differs = [name for name, record in standing.items() if shown(log.conclusions.get(name), records) != record]
         if not differs or begin_us == capture.begin_us:
             break
     if differs:
         some = ", ".join(differs[:_NEAR_MAX])
         notes.append(f"Played once more, these do not come out as the store has them: {some}")
-    return log.conclusions
+    return log.conclusions, records
 
 
 def _replay(
     capture: Capture, begin_us: int, until_us: int, options: PipelineOptions, log: ConclusionLog
-) -> Mapping[str, int]:
-    """Push a stretch of the capture; returns the level of each kind."""
+) -> RecordMaker:
+    """Push a stretch of the capture; returns what makes the records of its events."""
     pipeline = MatchPipeline(capture.sheet, options, make_unit=log.unit)
     end_us = min(until_us, capture.readable_us)
     blocks = replayed(capture.path.parent, capture.payloads(begin_us, end_us), begin_us, end_us)
     for arrival_us, payload in blocks:
         pipeline.push(payload, arrival_us)
     pipeline.finish()
-    return pipeline.levels
+    return pipeline.records
 
 
 def _windows(times_us: Sequence[int]) -> list[tuple[int, int]]:

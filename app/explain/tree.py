@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from detectors.catalogue import DetectorInfo, catalogue, to_record
+from detectors.catalogue import DetectorInfo, catalogue
+from detectors.confidence import Row
 from detectors.margins import Evidence, Margin, margins
 from detectors.parameters import Parameters
+from detectors.records import RecordMaker
 from football.packets import Packet
 from football.payloads import BallState, BodyState, EventPayload, Frame
 from football.update_stream import EventRecord
@@ -70,6 +72,8 @@ class Node(msgspec.Struct, frozen=True):
         positions: of the objects concerned, oldest first.
         causes: its causes, each explained in turn.
         above: True if it was explained before; then only its name is given.
+        calibrated: the row of the calibration that its confidence comes from.
+        own_confidence: the rule's own confidence.
         from_log: True if it could not be played again; then only the log's content is given.
     """
 
@@ -86,15 +90,17 @@ class Node(msgspec.Struct, frozen=True):
     causes: tuple[Node, ...] = ()
     above: bool = False
     from_log: bool = False
+    calibrated: Row | None = None
+    own_confidence: float = 1.0
 
 
-def shown(versions: Sequence[Conclusion] | None, levels: Mapping[str, int]) -> EventRecord | None:
+def shown(versions: Sequence[Conclusion] | None, records: RecordMaker) -> EventRecord | None:
     """An event as it is published: its last version, under the time that it is dated."""
     if not versions:
         return None
     event = versions[-1].event
     dated = event if event.dated_us is None else msgspec.structs.replace(event, ts_us=event.dated_us, dated_us=None)
-    return to_record(dated, levels[event.kind])
+    return records.record(dated)
 
 
 class Tree:
@@ -103,7 +109,8 @@ class Tree:
     Args:
         known: events by id, as the log has them.
         parameters: of the match.
-        found: conclusions by name.
+        conclusions: conclusions by name.
+        records: what makes the records of the match; None if nothing was played again.
     """
 
     def __init__(
@@ -111,11 +118,12 @@ class Tree:
         known: Mapping[str, EventRecord],
         parameters: Parameters,
         conclusions: Mapping[str, list[Conclusion]],
+        records: RecordMaker | None,
     ) -> None:
         self._known, self._parameters, self._conclusions = known, parameters, conclusions
         entries = catalogue(parameters)
         self._entries: dict[str, DetectorInfo] = {entry.kind: entry for entry in entries}
-        self._levels = {kind: entry.level for entry in entries for kind in entry.outputs}
+        self._records = records
         self._explained: set[str] = set()
         self._states = _states(conclusions)
 
@@ -131,7 +139,7 @@ class Tree:
         conclusion = versions[-1]
         event, by = conclusion.event, conclusion.trigger
         spec = conclusion.detector.spec
-        record = shown(versions, self._levels) if isinstance(event.payload, EventPayload) else None
+        record, row, own = self._published(versions)
         held = [event for event in events_in(conclusion.before) if event is not by]
         causes = dict.fromkeys((*event.causes, by.id) if by.id else event.causes)
         return Node(
@@ -146,7 +154,17 @@ class Tree:
             tuple(dict.fromkeys(map(name_of, held))),
             tuple(self._positions(event, [*held, by])),
             tuple(map(self.node, causes)),
+            calibrated=row,
+            own_confidence=own,
         )
+
+    def _published(self, versions: Sequence[Conclusion]) -> tuple[EventRecord | None, Row | None, float]:
+        """The record of an event, the row of its calibrated confidence, and the rule's own confidence."""
+        event = versions[-1].event
+        if self._records is None or not isinstance(event.payload, EventPayload):
+            return None, None, 1.0
+        row = self._records.calibration.row(event.kind, event.payload)
+        return shown(versions, self._records), row, event.payload.confidence
 
     def _from_log(self, name: str, record: EventRecord | None) -> Node:
         if record is None:

@@ -30,8 +30,9 @@ from app.pipeline.quarantine_buffer import QuarantineBuffer, lost_record
 from app.pipeline.seal import Maker, code_fingerprint, fingerprint
 from app.sources.interface import Recording, TimedBlock
 from detectors.arrivals import arrival, frame_arrival, official_arrival
-from detectors.catalogue import build_detectors, detectors_about, level_of_kinds, to_record
+from detectors.catalogue import build_detectors, detectors_about
 from detectors.parameters import Parameters
+from detectors.records import RecordMaker
 from football.match_sheet import MatchSheet
 from football.officials import Official
 from football.packets import RAW_KINDS, UNPACED_KINDS, Packet, RejectedRecord
@@ -170,7 +171,7 @@ class MatchPipeline:
         detectors = build_detectors(sheet, options.parameters, options.extra, options.own)
         if options.about:
             detectors = detectors_about(options.about, detectors)
-        self.levels = level_of_kinds(detectors)
+        self.records = RecordMaker(detectors, sheet)
         framed = sheet.quality.framed
         watched = _WATCHED if framed else (*_WATCHED, "player.state")
         hierarchy = Hierarchy(RAW_KINDS, detectors)
@@ -412,8 +413,7 @@ class MatchPipeline:
 
     def _record(self, update: Update) -> UpdateRecord:
         state = self._state
-        event = to_record(update.event, self.levels[update.event.kind])
-        record = UpdateRecord(state.next_seq, update.diff, state.now_us, event)
+        record = UpdateRecord(state.next_seq, update.diff, state.now_us, self.records.record(update.event))
         state.next_seq += 1
         state.retractions += update.diff < 0
         self._updates.append(record)

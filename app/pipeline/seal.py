@@ -34,7 +34,7 @@ _SEAL_BYTES = 32
 _KEY_BYTES = 32
 _KEY_BYTES_MIN = 16
 
-#: Sources that determine the states' content and meaning, relative to the folder of the packages.
+#: Sources and tables that determine the states' content and meaning, relative to the folder of the packages.
 _CODE = (
     "football", "middleware", "detectors", "app/pipeline/pipeline.py", "app/pipeline/quarantine_buffer.py",
     "replay/block_validation.py", "replay/formats/officials.py", "replay/wire.py",
@@ -98,7 +98,7 @@ def code_fingerprint() -> str:
     digest = hashlib.sha256(f"{sys.version_info[:2]} {[_version(name) for name in _LIBRARIES]}".encode())
     for part in _CODE:
         path = PROGRAM / part
-        for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
+        for file in [path] if path.is_file() else sorted([*path.rglob("*.py"), *path.rglob("*.toml")]):
             digest.update(str(file.relative_to(PROGRAM)).encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

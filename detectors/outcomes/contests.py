@@ -181,29 +181,15 @@ class TackleParameters(msgspec.Struct, frozen=True):
     Attributes:
         kept_us: a tackle is lost if the ball is out within this time.
         control_us: a tackle is lost if the other team has the ball again within this time.
-        slow_m_s: a ball at least this fast was kicked, so that stopping it is a block or an interception.
     """
 
     kept_us: Annotated[int, reason("Hierarchy 7.13.")] = 1_000_000
     control_us: Annotated[int, reason("As strike.block_us (6.7): nobody has controlled a ball for less.")] = 350_000
-    slow_m_s: Annotated[
-        float,
-        reason("As loose_ball.slow_m_s (6.11); true tackles of two simulated matches were at balls below 6 m/s."),
-    ] = 8.0
-
-
-class Fight(msgspec.Struct, frozen=True, gc=False):
-    """A duel on the ground: its id, the holder of the ball, and his opponent."""
-
-    id: str
-    holder: str
-    rival: str
 
 
 class TackleState(msgspec.Struct, frozen=True, gc=False):
-    """State: the duel, while its holder keeps the ball; the tackle that may still be lost."""
+    """State: the tackle that may still be lost."""
 
-    fight: Fight | None = None
     tackle: Event | None = None
 
 
@@ -221,7 +207,7 @@ class Tackle:
             name="tackle",
             number="7.13",
             level=7,
-            inputs=("kick.released", "duel.end", "duel.start", "possession.gain", "play.dead"),
+            inputs=("duel.end", "possession.gain", "play.dead"),
             outputs=("tackle.won", "tackle.lost"),
             parameters=msgspec.structs.asdict(self.parameters),
             source="Opta; SPADL tackle",
@@ -236,38 +222,25 @@ class Tackle:
         )
 
     def initial(self) -> TackleState:
-        """No duel."""
+        """No tackle."""
         return TackleState()
 
     def step(self, state: TackleState, event: Event) -> Step[TackleState]:
-        """Follow a duel, a gain of the opponent, and the next gain."""
+        """A duel on the ground is a tackle; the next gain or the end of play may lose it."""
         payload = payload_of(event)
-        if event.kind == "duel.start":
-            fight = (
-                Fight(event.id, payload.player, str(payload.detail["other"])) if payload.variant == "ground" else None
-            )
-            return TackleState(fight, state.tackle), NOTHING
         if event.kind == "duel.end":
-            return TackleState(None, state.tackle), NOTHING
-        if event.kind == "kick.released":
-            kicked_away = state.fight is not None and payload.player == state.fight.holder
-            return (TackleState(None, state.tackle) if kicked_away else state), NOTHING
+            if payload.variant != "ground":
+                return state, NOTHING
+            lost = self._lost(state.tackle, event, payload.team, "control_us")
+            won = _tackled(event, payload)
+            return TackleState(won), (won,) if lost is None else (lost, won)
         if event.kind == "play.dead":
             lost = self._lost(state.tackle, event, "", "kept_us")
             return TackleState(), (lost,) if lost is not None else NOTHING
-        return self._gained(state, event, payload)
-
-    def _gained(self, state: TackleState, event: Event, gain: EventPayload) -> Step[TackleState]:
-        lost = self._lost(state.tackle, event, gain.team, "control_us")
-        out = [lost] if lost is not None else []
-        fight, tackle = state.fight, None
-        if fight is not None and gain.player == fight.rival and gain.variant != "restart":
-            speed_m_s, slow_m_s = number(gain, "speed_before_m_s"), self.parameters.slow_m_s
-            if is_under("speed of the ball before", speed_m_s, slow_m_s, "tackle.slow_m_s", "tackle.won"):
-                tackle = _tackled(event, gain, fight)
-                out.append(tackle)
-            fight = Fight(fight.id, fight.rival, fight.holder)
-        return TackleState(fight, tackle), out or NOTHING
+        if state.tackle is None or event.ts_us <= state.tackle.ts_us:
+            return state, NOTHING
+        lost = self._lost(state.tackle, event, payload.team, "control_us")
+        return TackleState(), (lost,) if lost is not None else NOTHING
 
     def _lost(self, tackle: Event | None, event: Event, team: Team, name: str) -> Event | None:
         """The tackle as lost, if the ball is not his team's within the time of a parameter."""
@@ -285,7 +258,7 @@ class Tackle:
         )
 
 
-def _tackled(event: Event, gain: EventPayload, fight: Fight) -> Event:
-    detail: dict[str, Scalar] = {"other": fight.holder}
-    won = EventPayload("", gain.team, gain.player, gain.x_m, gain.y_m, None, 0.7 * gain.confidence, detail)
-    return make_event("tackle.won", event.ts_us, event.source, won, causes=(fight.id, event.id))
+def _tackled(event: Event, end: EventPayload) -> Event:
+    detail: dict[str, Scalar] = {"other": end.detail["other"]}
+    won = msgspec.structs.replace(end, variant="", z_m=None, confidence=0.7 * end.confidence, detail=detail)
+    return make_event("tackle.won", event.ts_us, event.source, won, causes=(event.id,))

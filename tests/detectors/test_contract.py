@@ -13,8 +13,9 @@ from app.sources.captures import first_seconds
 from bench.opta_clip import clip
 from bench.sorted_world import packets_of
 from detectors.arrivals import arrival, frame_arrival
-from detectors.catalogue import OPT_IN, build_detectors, level_of_kinds, to_record
+from detectors.catalogue import OPT_IN, build_detectors
 from detectors.emission import make_event
+from detectors.records import RecordMaker
 from football.match_sheet import MatchSheet
 from football.packets import RAW_KINDS
 from football.payloads import EventPayload
@@ -94,9 +95,10 @@ def test_a_detector_documents_itself(detector: Detector[object]) -> None:
 
 @pytest.mark.parametrize("quality", QUALITIES)
 def test_the_catalogue_is_a_hierarchy_and_knows_the_level_of_every_kind(quality: str) -> None:
-    detectors = build_detectors(stage.sheet(PLAYERS, QUALITIES[quality]))
+    sheet = stage.sheet(PLAYERS, QUALITIES[quality])
+    detectors = build_detectors(sheet)
     hierarchy = Hierarchy(RAW_KINDS, detectors)
-    levels = level_of_kinds(detectors)
+    levels = RecordMaker(detectors, sheet).levels
     assert set(levels) | set(RAW_KINDS) == set(hierarchy.rank)
     assert (levels["frame"], levels["hit"], levels["shot.attempt"], levels["pass.complete"]) == (1, 5, 6, 7)
 
@@ -104,7 +106,8 @@ def test_the_catalogue_is_a_hierarchy_and_knows_the_level_of_every_kind(quality:
 def test_a_record_is_flat_and_says_what_it_annuls() -> None:
     payload = EventPayload("to out", "home", "home_3", 1.0, 2.0, None, 0.5, {"passer": "away_4"})
     event = make_event("interception", 7, "ball:5/out", payload, causes=("a", "b"), annuls="interception#ball:5")
-    record = to_record(event, 7)
+    sheet = stage.sheet(PLAYERS)
+    record = RecordMaker(build_detectors(sheet), sheet).record(event)
     assert (record.id, record.kind, record.variant, record.level) == (event.id, "interception", "to out", 7)
     assert (record.ts_us, record.team, record.player, record.x_m, record.z_m) == (7, "home", "home_3", 1.0, None)
     assert record.detail == {"passer": "away_4", "annuls": "interception#ball:5"}

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from detectors.arrivals import arrival
-from detectors.catalogue import build_detectors, level_of_kinds, to_record
+from detectors.catalogue import build_detectors
+from detectors.records import RecordMaker
 from football.packets import RAW_KINDS
 from middleware.engine import Engine
 from middleware.hierarchy import Hierarchy
@@ -32,8 +33,8 @@ def test_a_payload_that_is_no_fact_stops_nobody(wrong: str | None):
     for block in transmit(recording, channel_named("rtls"), 3).blocks():
         updates += engine.push([arrival(packet) for packet in block.packets], block.arrival_us).updates
     updates += engine.finish().updates
-    levels = level_of_kinds(detectors)
-    records = [to_record(update.event, levels[update.event.kind]) for update in updates]
+    maker = RecordMaker(detectors, recording.sheet)
+    records = [maker.record(update.event) for update in updates]
     assert len(records) > 10
     assert "hit" not in {record.kind for record in records}
     assert list(engine.health().faults["player_hits_ball"]) == ["refused"]

@@ -28,8 +28,8 @@ from app.pipeline.pipeline import PipelineOptions
 from app.spark.driver import MatchPlan, SparkDriver
 from app.spark.seat import StageConfig
 from detectors.arrivals import arrival, frame_arrival
-from detectors.catalogue import level_of_kinds, to_record
 from football.packets import Block
+from football.payloads import payload_of
 from middleware.oracle import published
 from replay import wire
 from replay.capture import Capture, CaptureWriter
@@ -150,11 +150,8 @@ def held_against_the_sorted_world(
     stories, committed = in_one_query(chosen, folder, session)
     assert committed.broken == {}
     for (case, _), (name, played) in zip(chosen, stories.items(), strict=True):
-        levels = level_of_kinds(played.hierarchy.detectors)
         events = published(played.hierarchy, [one.event for one in played.arrivals])
-        expected = sorted(
-            (e.kind, e.variant, e.player, e.ts_us, e.id) for e in (to_record(e, levels[e.kind]) for e in events)
-        )
+        expected = sorted((e.kind, payload_of(e).variant, payload_of(e).player, e.ts_us, e.id) for e in events)
         found = standing(committed.updates[name])
         assert found == expected, name
         versions = played.hierarchy.internal | played.hierarchy.amendable

@@ -43,74 +43,83 @@ def rows(events: list[Event]) -> list[Row]:
 HAS = about("hit", 0.9, "home_9")
 
 
-def test_the_holder_and_an_opponent_at_the_ball_are_in_a_duel() -> None:
-    looks = [look(1.0 + 0.04 * i, 0.3, home_9=0.0, away_4=4.0 - 0.1 * i, home_8=12.0) for i in range(20)]
-    (start,) = fold(Duel(), [HAS, *looks])
-    assert rows([start]) == [("duel.start", "ground", "home_9", "away_4")]
-    assert start.ts_us == pytest.approx(1_300_000, abs=200_000)
+AT_IT = look(1.0, 0.3, home_9=0.0, away_4=1.5)
+TAKES = about("hit", 1.1, "away_4")
+BOTH_GO = look(1.0, 0.3, 2.0, home_9=-0.5, away_4=1.5)
 
 
-@pytest.mark.parametrize(
-    "end",
-    [
-        [look(1.2, 0.3, home_9=0.0, away_4=4.0)],
-        [about("phase.dead", 1.2)],
-        [about("hit", 1.2, "home_8")],
-        [look(1.2, 0.3, home_9=0.0)],
-        [look(1.2 + 0.1 * i, 0.3, home_9=0.0, away_4=2.0, home_8=1.0) for i in range(5)],
-    ],
-    ids=["one goes away", "play dies", "a third plays the ball", "one is not seen any more", "a third is nearer"],
-)
-def test_a_duel_ends_with_any_break(end: list[Event]) -> None:
-    emitted = fold(Duel(), [HAS, look(1.0, 0.3, home_9=0.0, away_4=2.0), *end])
+def duels(*causes: Event) -> list[Row]:
+    return rows(fold(Duel(), causes))
+
+
+def test_an_opponent_who_plays_the_ball_of_the_player_who_has_it_has_won_a_duel() -> None:
+    emitted = fold(Duel(), [HAS, AT_IT, TAKES])
     assert rows(emitted) == [
         ("duel.start", "ground", "home_9", "away_4"),
-        ("duel.end", "ground", "home_9", "away_4"),
+        ("duel.end", "ground", "away_4", "home_9"),
     ]
-    assert emitted[0].source == emitted[1].source
+    assert [(e.payload.team, e.ts_us) for e in emitted] == [("home", 1_100_000), ("away", 1_100_000)]
+    assert emitted[0].id in emitted[1].causes
 
 
-def test_the_end_names_who_touched_the_ball_last_and_a_short_look_past_another_ends_nothing() -> None:
+def test_who_lost_the_ball_may_win_it_back() -> None:
+    back = about("hit", 1.3, "home_9")
+    assert [row[2] for row in duels(HAS, AT_IT, TAKES, back) if row[0] == "duel.end"] == ["away_4", "home_9"]
+
+
+def test_a_third_who_is_nearer_for_a_moment_changes_nothing() -> None:
     third = [look(1.2, 0.3, home_9=0.0, away_4=2.0, home_8=1.0), look(1.35, 0.3, home_9=0.0, away_4=2.0)]
-    causes = [
-        HAS,
-        look(1.0, 0.3, home_9=0.0, away_4=2.0),
-        *third,
-        about("hit", 1.4, "away_4"),
-        about("phase.dead", 1.5),
-    ]
-    assert rows(fold(Duel(), causes))[1:] == [("duel.end", "ground", "away_4", "home_9")]
-
-
-def test_a_ball_that_neither_has_touched_is_fought_for_loose_if_it_is_slow_and_low() -> None:
-    between = {"home_9": 1.5, "away_4": -1.0}
-    other = about("hit", 0.9, "home_6")
-    emitted = rows(fold(Duel(), [other, look(1.0, 0.0, 3.0, **between), about("phase.dead", 1.2)]))
-    assert emitted == [("duel.start", "loose", "away_4", "home_9"), ("duel.end", "loose", "", "home_9")]
-    assert fold(Duel(), [other, look(1.0, 0.0, 9.0, **between)]) == []
-    assert fold(Duel(), [HAS, look(1.0, 0.0, z_m=2.0, **between)]) == []
+    assert len(duels(HAS, AT_IT, *third, about("hit", 1.4, "away_4"))) == 2
 
 
 @pytest.mark.parametrize(
     "causes",
     [
-        [HAS, look(1.0, 0.3, home_9=0.0, home_8=1.0, away_4=2.0)],
-        [HAS, look(1.0, 0.3, home_9=0.0, away_4=3.4)],
-        [HAS, look(1.0, None, home_9=0.0, away_4=1.0)],
-        [HAS, about("phase.dead", 0.95), look(1.0, 0.3, home_9=0.0, away_4=1.0)],
-        [HAS, look(1.0, 0.3, home_9=0.0)],
+        [HAS, AT_IT],
+        [HAS, AT_IT, about("hit", 1.1, "home_9")],
+        [HAS, AT_IT, about("hit", 1.1, "home_8")],
+        [HAS, AT_IT, about("phase.dead", 1.05), TAKES],
+        [HAS, AT_IT, about("hit", 1.1, "away_4", speed_before_m_s=12.0)],
+        [HAS, AT_IT, look(1.2, 0.3, home_9=0.0, away_4=4.0), about("hit", 1.3, "away_4")],
+        [HAS, AT_IT, look(1.2, 0.3, home_9=0.0), about("hit", 1.3, "away_4")],
+        [HAS, AT_IT, *[look(1.2 + 0.1 * i, 0.3, home_9=0.0, away_4=2.0, home_8=1.0) for i in range(5)],
+         about("hit", 1.7, "away_4")],
+        [HAS, look(1.0, 0.3, home_9=0.0, away_4=3.4), TAKES],
+        [HAS, look(1.0, None, home_9=0.0, away_4=1.0), TAKES],
+        [HAS, look(1.0, 0.3, home_9=0.0, home_8=1.0, away_4=2.0), TAKES],
+        [HAS, look(1.0, 0.3, z_m=2.0, home_9=0.0, away_4=1.5), TAKES],
     ],
-    ids=["mates", "far", "no ball", "dead", "alone"],
-)
+    ids=["near only", "plays on", "a third plays it", "dead", "a block", "one goes away", "one is not seen any more",
+         "a third is nearer", "far", "no ball", "a mate is nearer", "a high ball"],
+)  # fmt: skip
 def test_no_duel(causes: list[Event]) -> None:
-    assert fold(Duel(), causes) == []
+    assert duels(*causes) == []
+
+
+OTHER = about("hit", 0.9, "home_6")
+
+
+def test_two_opponents_who_go_for_a_loose_ball_are_in_a_duel_once_in_a_scramble() -> None:
+    away = look(1.0, 0.3, home_9=1.6, away_4=-1.0, home_6=20.0)
+    bodies = {"home_9": (1.6, -2.0), "away_4": (-1.0, 2.0)}
+    players = tuple(BodyState(n, team(n), "", x, 0.0, 0.0, v, 0.0) for n, (x, v) in sorted(bodies.items()))
+    go = Event("frame", 1_000_000, "frame", 1, build_frame(BallState(0.3, 0.0, 0.1, 1.0, 0.0, 0.0, 40_000), players))
+    taken = about("hit", 1.1, "away_4")
+    assert duels(OTHER, go, taken) == [
+        ("duel.start", "loose", "away_4", "home_9"),
+        ("duel.end", "loose", "away_4", "home_9"),
+    ]
+    assert duels(OTHER, away, taken) == [], "they stand"
+    assert duels(OTHER, go, about("hit", 1.1, "away_4", speed_before_m_s=9.0)) == [], "it is under way to a player"
+    passed = about("kick.released", 0.95, "home_6")
+    assert duels(OTHER, passed, go, about("hit", 1.1, "away_4", speed_before_m_s=5.0)) == [], "a pass"
+    assert len(duels(OTHER, passed, go, taken)) == 2, "the pass has come to its end"
 
 
 # -- 7.13 --------------------------------------------------------------------------------------------------------
 
-DUEL = about("duel.start", 1.0, "home_9", "ground", other="away_4")
-TACKLED = about("possession.gain", 1.5, "away_4", "hit")
-TACKLE_INPUTS = ("kick.released", "duel.end", "duel.start", "possession.gain", "play.dead")
+TACKLED = about("duel.end", 1.5, "away_4", "ground", other="home_9")
+TACKLE_INPUTS = ("duel.end", "possession.gain", "play.dead")
 
 
 def tackles(*causes: Event) -> list[tuple[str, str, int]]:
@@ -119,40 +128,28 @@ def tackles(*causes: Event) -> list[tuple[str, str, int]]:
 
 
 def test_who_plays_the_ball_of_his_rival_has_tackled_him() -> None:
-    assert tackles(DUEL, TACKLED) == [("tackle.won", "away_4", 1_500_000)]
+    gain = about("possession.gain", 1.5, "away_4", "hit")
+    assert tackles(TACKLED, gain) == [("tackle.won", "away_4", 1_500_000)]
     mate = about("possession.gain", 1.6, "away_5", "hit")
-    assert tackles(DUEL, TACKLED, mate) == [("tackle.won", "away_4", 1_500_000)]
+    assert tackles(TACKLED, gain, mate) == [("tackle.won", "away_4", 1_500_000)]
 
 
 def test_a_tackle_after_which_the_ball_is_at_once_the_others_again_or_soon_dead_is_lost() -> None:
     again, dead = about("possession.gain", 1.7, "home_8", "hit"), about("play.dead", 2.3)
-    assert tackles(DUEL, TACKLED, again) == [("tackle.lost", "away_4", 1_500_000)]
-    assert tackles(DUEL, TACKLED, dead) == [("tackle.lost", "away_4", 1_500_000)]
+    assert tackles(TACKLED, again) == [("tackle.lost", "away_4", 1_500_000)]
+    assert tackles(TACKLED, dead) == [("tackle.lost", "away_4", 1_500_000)]
     later = about("possession.gain", 1.9, "home_8", "hit"), about("play.dead", 2.6)
     for end in later:
-        assert tackles(DUEL, TACKLED, end) == [("tackle.won", "away_4", 1_500_000)]
+        assert tackles(TACKLED, end) == [("tackle.won", "away_4", 1_500_000)]
 
 
 def test_the_tackled_one_may_tackle_back() -> None:
-    back = about("possession.gain", 2.0, "home_9", "hit")
-    assert [row[:2] for row in tackles(DUEL, TACKLED, back)] == [("tackle.won", "away_4"), ("tackle.won", "home_9")]
+    back = about("duel.end", 2.0, "home_9", "ground", other="away_4")
+    assert [row[:2] for row in tackles(TACKLED, back)] == [("tackle.won", "away_4"), ("tackle.won", "home_9")]
 
 
-@pytest.mark.parametrize(
-    "causes",
-    [
-        [TACKLED],
-        [about("duel.start", 1.0, "home_9", "loose", other="away_4"), TACKLED],
-        [DUEL, about("duel.end", 1.3, "home_9", other="away_4"), TACKLED],
-        [DUEL, about("kick.released", 1.3, "home_9"), TACKLED],
-        [DUEL, about("possession.gain", 1.5, "away_5", "hit")],
-        [DUEL, about("possession.gain", 1.5, "away_4", "hit", speed_before_m_s=12.0)],
-        [DUEL, about("possession.gain", 1.5, "away_4", "restart")],
-    ],
-    ids=["no duel", "loose", "over", "kicked away", "a third", "a block", "a restart"],
-)
-def test_no_tackle(causes: list[Event]) -> None:
-    assert tackles(*causes) == []
+def test_a_duel_for_a_loose_ball_is_no_tackle() -> None:
+    assert tackles(about("duel.end", 1.5, "away_4", "loose", other="home_9")) == []
 
 
 # -- 7.12 --------------------------------------------------------------------------------------------------------
