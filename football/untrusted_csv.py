@@ -68,6 +68,8 @@ def _parse(content: bytes, columns: Sequence[str], bytes_max: int) -> CsvRows:
     chosen = [name for name in names if name in columns]
     if len(chosen) > len(set(chosen)):
         raise UntrustedError("not a readable CSV: a column occurs twice")
+    if not chosen:
+        raise UntrustedError(f"its first line names none of the columns {', '.join(columns)}")
     refusals = _Refusals()
     reader = csv.open_csv(
         pa.BufferReader(content),

@@ -493,5 +493,8 @@ def _write(path: Path, record: Head | End) -> None:
 def _read(path: Path, kind: type[Document]) -> Document:
     try:
         return read_json(path, kind, LISTING_BYTES_MAX)
+    except FileNotFoundError as error:
+        what = f"it has no {path.name}" if path.parent.is_dir() else "no such folder"
+        raise CaptureError(f"{path.parent}: not a capture: {what}") from error
     except (OSError, UntrustedError) as error:
         raise CaptureError(f"{path}: not a readable capture: {error}") from error

@@ -273,6 +273,11 @@ def read_run(path: Path | str) -> dict[str, object]:
     file = Path(path) / _RUN
     try:
         run = read_json(file_inside(file.parent, file.name), dict[str, object])
+    except FileNotFoundError as error:
+        what = (
+            f"it has no {_RUN}; `touchline live --source` plays an input" if file.parent.is_dir() else "no such folder"
+        )
+        raise StoreError(f"{path}: not a match store: {what}") from error
     except (OSError, UntrustedError) as error:
         raise StoreError(f"{path}: not a match store: {file.name}: {error}") from error
     if run.get("store") != VERSION:

@@ -58,7 +58,7 @@ def inspect(
         "source": source, "pitch": pitch, "sheet": sheet, "rate": rate, "channel": channel, "duration_s": duration
     }  # fmt: skip
     settings = make_settings({name: value for name, value in given.items() if value is not None})
-    inspection = inspect_source(settings, make_console(stderr=as_json))
+    inspection = inspect_source(settings, make_console(stderr=True))
     if as_json:
         print_json(_as_json(inspection))
     else:

@@ -122,10 +122,10 @@ def parse(url: str) -> Address:
             f"{SETTINGS_VARIABLE}"
         )
     plain = url.partition("?")[0]  # the query may hold a secret, and messages are logged
-    brokers = tuple(_broker(text, plain) for text in parts.netloc.split(","))
     topic = parts.path.removeprefix("/")
     if not is_kafka(url) or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
         raise KafkaError(f"{plain}: must be kafka://host:port/topic, and a topic letters, digits, '.', '_' and '-'")
+    brokers = tuple(_broker(text, plain) for text in parts.netloc.split(","))
     if unknown := set(query) - {"match", "start", "settings"}:
         raise KafkaError(
             f"{plain}: there is no {', '.join(sorted(unknown))} to ask for, only match, start and settings"

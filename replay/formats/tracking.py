@@ -68,6 +68,8 @@ def read_tracking(
     if source.startswith("debs:"):
         return read_debs(Path(source.removeprefix("debs:")), sheet_path=sheet_path)
     path = Path(source)
+    if path.is_dir():
+        raise TrackingError(f"{path}: a folder that is neither a capture nor a match store, nor has a capture in it")
     if not path.name.lower().endswith((*PARQUET, *CSV)):
         raise TrackingError(
             f"{path}: unknown format {path.suffix or '(no suffix)'!r}: give a .parquet or .csv table (also .csv.gz),"

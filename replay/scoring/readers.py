@@ -48,6 +48,8 @@ def read_truth(path: Path, sheet: MatchSheet) -> Truth:
     """
     if path.is_dir() and any((path / name).is_file() for name in FILES):
         return debs_truth(path, sheet)
+    if path.is_dir():
+        raise ScoreError(f"--truth {path}: a folder without the tables of an annotation: {', '.join(FILES)}")
     if not path.is_file():
         raise ScoreError(f"--truth {path}: no such file")
     if path.name in FILES:

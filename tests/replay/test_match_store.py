@@ -276,8 +276,8 @@ def test_csv_and_parquet_hold_the_same_events(store: MatchStore) -> None:
 
 def test_what_is_no_match_store_is_refused_by_name(tmp_path: Path, store: MatchStore) -> None:
     (tmp_path / "other").mkdir()
-    for path in (tmp_path / "other", tmp_path / "absent"):
-        with pytest.raises(StoreError, match=rf"{path.name}: not a match store"):
+    for path, why in ((tmp_path / "other", "it has no run.json"), (tmp_path / "absent", "no such folder")):
+        with pytest.raises(StoreError, match=rf"{path.name}: not a match store: {why}"):
             consolidated_events(path)
     (store.path / "run.json").write_text('{"store": 99}')
     with pytest.raises(StoreError, match="version found: 99"):

@@ -107,3 +107,5 @@ def test_a_store_without_positions_and_a_folder_that_is_none_are_refused(tmp_pat
         score(tmp_path / "empty", truth, as_json=True)
     with pytest.raises(StoreError, match="not a match store"):
         score(tmp_path, truth, as_json=True)
+    with pytest.raises(ScoreError, match="a folder without the tables of an annotation"):
+        score(tmp_path / "empty", tmp_path, as_json=True)

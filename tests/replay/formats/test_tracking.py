@@ -105,6 +105,8 @@ def test_an_unusable_file_is_named_with_the_reason(tmp_path: Path) -> None:
     rows().assign(x="here").to_parquet(tmp_path / "words.parquet")
     rows().query("object_id != 'ball'").to_parquet(tmp_path / "noball.parquet")
     (tmp_path / "match.xlsx").touch()
+    (tmp_path / "events.csv").write_text("time,what\n1,pass\n")
+    (tmp_path / "folder").mkdir()
     for name, reason in {
         "absent.parquet": "no such file",
         "empty.parquet": "the file is empty",
@@ -115,6 +117,8 @@ def test_an_unusable_file_is_named_with_the_reason(tmp_path: Path) -> None:
         "words.parquet": "column x holds .*string, not numbers",
         "noball.parquet": "no ball",
         "match.xlsx": "unknown format",
+        "events.csv": "its first line names none of the columns t_ms",
+        "folder": "neither a capture nor a match store",
     }.items():
         with pytest.raises(TrackingError, match=rf"{name}.*{reason}"):
             read_tracking(str(tmp_path / name))
