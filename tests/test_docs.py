@@ -165,6 +165,27 @@ def test_the_page_of_the_command_line_is_current() -> None:
     assert page == markdown(), "python -m app.cli.docs > docs/cli.md"
 
 
+def section_of(page: Path, anchor: str) -> str:
+    """The text of a page from the heading of an anchor to the next heading."""
+    parts = re.split(r"^(?=#+ )", page.read_text(encoding="utf-8"), flags=re.M)
+    return next(
+        part for part in parts if part and re.sub(r"[^a-z]+", "-", part.splitlines()[0].lower()).strip("-") == anchor
+    )
+
+
+def test_the_figures_of_the_readme_stand_where_it_links() -> None:
+    table = (ROOT / "README.md").read_text(encoding="utf-8").partition("## How good it is")[2].partition("\n## ")[0]
+    figures = re.findall(r"\[([^\]]+)\]\(docs/benchmarks\.md#([a-z-]+)\)", table)
+    assert len(figures) >= 6
+    for text, anchor in figures:
+        measured = [float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*(?:\.\d+)?", section_of(
+            ROOT / "docs" / "benchmarks.md", anchor))]  # fmt: skip
+        for number in re.findall(r"(?<![a-z])\d[\d,]*(?:\.\d+)?", text):
+            plain = number.rstrip(",").replace(",", "")
+            decimals = len(plain.partition(".")[2])
+            assert any(round(m, decimals) == float(plain) for m in measured), f"{number} is not in #{anchor}"
+
+
 def small_store(folder: Path) -> None:
     """A match store of one pass and one position."""
     updates = []
