@@ -20,6 +20,7 @@ from camera.installation import Camera, load_installation
 from camera.profile import load_profile
 from camera.protocols.registry import PROTOCOLS, protocol
 from camera.roles import ROLES
+from camera.rules import load_rules, rules_file
 from camera.simulated.server import HeadServer, Quirks
 from football.errors import UserError
 from football.update_stream import UpdateRecord, View
@@ -62,13 +63,14 @@ def check(
     connect: Annotated[bool, typer.Option("--connect", help="Also ask each head for its position.")] = False,
     as_json: _Json = False,
 ) -> None:
-    """Checks a file of cameras and shows them; a mistake is named with camera, field and reason.
+    """Checks a file of cameras and the rules next to it; a mistake is named with camera or rule, field and reason.
 
     Examples:
         touchline cameras check
         touchline cameras check venue.toml --connect
     """
     found = load_installation(file)
+    rules = load_rules(rules_file(file), {one.setup.name: one.setup.presets for one in found})
     rows = [_row(camera, connect) for camera in found]
     if as_json:
         print_json(rows)
@@ -79,6 +81,8 @@ def check(
         for row in rows:
             table.add_row(*[str(value) for value in row.values()])
         make_console().print(table)
+        if rules:
+            print(f"{rules_file(file)}: {len(rules)} rules")
     silent = [row["name"] for row in rows if row.get("head") == "silent"]
     if silent:
         raise CameraCommandError(f"no answer within {ANSWER_S:.0f} s: {', '.join(map(str, silent))}")

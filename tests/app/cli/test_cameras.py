@@ -64,3 +64,14 @@ def test_quirks_are_read_from_options() -> None:
         quirks_of(["speed=3"])
     with pytest.raises(CameraCommandError):
         quirks_of(["loss"])
+
+
+def test_rules_next_to_the_file_are_checked_too(tmp_path: Path) -> None:
+    (tmp_path / "venue.toml").write_text('[[camera]]\nname = "main"\n')
+    rules = tmp_path / "venue.rules.toml"
+    rules.write_text('[[rule]]\nname = "a"\nwhen = "restart"\ncamera = "main"\nplayer = "event"\n')
+    assert f"{rules}: 1 rules" in run("check", str(tmp_path / "venue.toml")).stdout
+    rules.write_text(rules.read_text().replace('"main"', '"two"'))
+    refused = run("check", str(tmp_path / "venue.toml"))
+    assert refused.returncode == 2
+    assert "venue.rules.toml: rule 'a': camera: no camera two" in refused.stderr.replace("\n", "")
