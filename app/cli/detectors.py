@@ -138,7 +138,9 @@ def sentence(size: Count) -> str:
 def markdown(entries: Sequence[DetectorInfo]) -> str:
     """The docs page."""
     levels = sorted({entry.level for entry in entries})
-    parts = [_PREFACE.format(sizes=sentence(count(entries)))]
+    parts = [_PREFACE.format(sizes=sentence(count(entries))), "| level | detectors |", "|---|---|"]
+    parts += [f"| {level} | {', '.join(_link(e) for e in entries if e.level == level)} |" for level in levels]
+    parts.append("")
     readers: dict[str, list[str]] = {}
     for entry in entries:
         for kind in entry.inputs:
@@ -208,7 +210,6 @@ def _level(
 
 
 def _section(entry: DetectorInfo, readers: Mapping[str, Sequence[str]], overruling: Mapping[str, Sequence[str]]) -> str:
-    covers = f", also {', '.join(entry.covers)}" if entry.covers else ""
     listed = [
         f"* inputs: {_kinds(entry.inputs)}",
         f"* outputs: {'; '.join(map(_type_text, entry.types))}",
@@ -229,16 +230,18 @@ def _section(entry: DetectorInfo, readers: Mapping[str, Sequence[str]], overruli
     summary = entry.summary[:1].upper() + entry.summary[1:]
     parts = (summary, *entry.description.split("\n\n"))
     text = [_inline(part) for part in parts if part and not part.lstrip().startswith(("Args:", "Attributes:"))]
-    return "\n".join(
-        [
-            f"### {entry.number} {entry.kind}{covers}\n",
-            "\n\n".join(text),
-            "",
-            *_payloads(entry, overruling),
-            *listed,
-            "",
-        ]
-    )
+    return "\n".join([f"### {_heading(entry)}\n", "\n\n".join(text), "", *_payloads(entry, overruling), *listed, ""])
+
+
+def _heading(entry: DetectorInfo) -> str:
+    covers = f", also {', '.join(entry.covers)}" if entry.covers else ""
+    return f"{entry.number} {entry.kind}{covers}"
+
+
+def _link(entry: DetectorInfo) -> str:
+    """A link to the section of a detector, by the anchor that GitHub makes from its heading."""
+    anchor = re.sub(r"[^\w\- ]", "", _heading(entry).lower()).replace(" ", "-")
+    return f"[{entry.number} {entry.kind}](#{anchor})"
 
 
 def _payloads(entry: DetectorInfo, overruling: Mapping[str, Sequence[str]]) -> list[str]:
