@@ -170,7 +170,7 @@ class Duel:
         nearest = _two_nearest(frame, ball)
         pair = self._begun(state, ball, nearest)
         if pair is None and state.pair is not None:
-            pair = self._gone_on(state.pair, event, frame, ball, nearest)
+            pair = self._continued(state.pair, event, frame, ball, nearest)
         return msgspec.structs.replace(state, pair=pair, due_us=due_us), NOTHING
 
     def _begun(self, state: DuelState, ball: BallState, nearest: tuple[Near, Near] | None) -> Pair | None:
@@ -193,7 +193,7 @@ class Duel:
             broken_us,
         )
 
-    def _gone_on(
+    def _continued(
         self, pair: Pair, event: Event, frame: Frame, ball: BallState, nearest: tuple[Near, Near] | None
     ) -> Pair | None:
         """The pair; None once a player has left the ball, or others have been nearest for long enough."""
