@@ -1,147 +1,350 @@
-"""What does latency cost on screen, and what do a lead and a coarse speed table do to it?
+"""How good is the steering: the cost of latency on screen, the gain of events by chance, the distance to the best?
 
-Question: if positions reach the camera later, how much more often does the ball leave the picture? The ball of a real
-match (20 minutes at 25 Hz) is handed to our planner after a fixed delay; no events, so that only the delay differs.
-The camera stands on the halfway line, 40 m behind the touchline. Four rows for each delay:
+Four questions, on simulated matches (seeds 11 to 20, radio channel ``wifi``) or on a tracked one (``--source``):
 
-    blind     the planner does not know the delay (it still looks its usual lead ahead)
-    told      the planner is told the delay and looks that much further ahead
-    head      as told, through the BRC-X400 with 24 speeds and 200 deg/s^2, one command in 40 ms, error fed back
-    nearest   the same head, sent the speed nearest to the plan's
+    latency   the ball reaches a planner with a picture of 15 degrees after a fixed delay: RMS and p95 error of the
+              picture's middle, share of time with the ball outside, jerk of the plan
+    heads     the same plan through heads with a lag (second order, 0.1 s): jerk of the head against that of the plan,
+              with error feedback and with the nearest speed, for the BRC-X400 and for a fine table of 127 speeds
+    events    the whole planner on the engine's messages: pure buffering (K-slack that waits K out), speculation with
+              every event believed, by chance, and waiting for confirmation; reaction and arrival
+              (``camera.event_scores``), and path wasted on withdrawn events
+    best      the score of the planner and of a ball-follower, as shares of the score of an oracle: the true path of
+              the ball, smoothed with knowledge of the future
 
-Pan only: error of the picture's middle against the ball, share of time outside a 15 and a 25 degree picture, RMS jerk
-at 20 ms. Ratios are against the shortest delay of the same row.
+The score of a track is the geometric mean of three shares: time with the ball in the inner 70 % of the picture;
+1 / (1 + (RMS jerk / 100 deg/s3)^2), with the jerk of ``camera.metrics``; and, of the time in which the ball moves
+on, the time in which less than 70 % of the picture lie behind it.
 
-    python -m bench.camera_latency [--minutes 20] [--json FILE]
+    python -m bench.camera_latency [--seeds 11 12 ..] [--minutes 3] [--source FILE] [--traces DIR] [--json FILE]
+        [--chances FILE]
+
+``--chances`` writes the table of chances that the matches show (``camera/chances.toml``).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import numpy as np
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
+from scipy.ndimage import gaussian_filter1d
 
-from camera.drive import Fit, best_step, nearest_step
-from camera.head import Pose, new_head
-from camera.metrics import exact_jerk, rms
-from camera.motion import Motion
+from bench.camera_traces import BUFFERED, SPECULATIVE, Floats, Trace, recorded_trace, simulated_trace
+from camera.chances import CERTAIN, Chance, Chances, load_chances
+from camera.drive import Fit, Response, best_step, nearest_step
+from camera.event_scores import EventScores
+from camera.framing import FramingTable, load_framing
+from camera.head import Pose
+from camera.metrics import derivatives, exact_jerk, rms
+from camera.motion import Motion, follow
 from camera.mount import Mount
-from camera.planner import TICK_US, Planner
-from camera.profile import Profile, load_profile
-from football.update_stream import BallView, View
+from camera.planner import NORMAL, TICK_US, Plan, Planner
+from camera.profile import AxisProfile, load_profile
+from football.update_stream import BallView, UpdateRecord, View
 
-TRACK = Path(__file__).resolve().parents[2] / "shared/data/portugal_switzerland_2019/first_20_minutes.parquet"
+SEEDS = tuple(range(11, 21))
 DELAYS_MS = (60, 150, 300, 500, 800, 1276)
-JUMP_M_S = 40.0
+PICTURE_DEG, FRAME_US = 15.0, 40_000
+LAG_S = 0.1
+#: First seconds of a track that are not judged.
+SETTLES = 150
+SMOOTHED_S = 0.35
+
+MOUNT, PROFILE, FRAMING = Mount(), load_profile(), load_framing()
+#: Speeds of a head with a fine table: 127 from 0.05 to 180 degrees a second, evenly in their logarithm.
+FINE = tuple(float(speed) for speed in np.geomspace(0.05, 180.0, 127))
+Row = dict[str, float | str]
 
 
-def load_ball(path: Path, minutes: float) -> list[BallView]:
-    """Ball states at 25 Hz; speeds are causal differences over 80 ms, as a live filter would have them."""
-    table = pq.read_table(path, filters=pc.field("object_id") == "ball")
-    t_ms = table["t_ms"].to_numpy()
-    position = np.column_stack([table[c].to_numpy().astype(float) for c in "xyz"])[t_ms <= minutes * 60_000]
-    speed = np.zeros_like(position)
-    speed[2:] = (position[2:] - position[:-2]) / 0.08
-    speed[np.hypot(speed[:, 0], speed[:, 1]) > JUMP_M_S] = 0.0
-    return [BallView(int(t) * 1000, *p, *v) for t, p, v in zip(t_ms, position.tolist(), speed.tolist(), strict=False)]
+@dataclass(frozen=True)
+class Track:
+    """A planned movement tick by tick, and where the ball truly was."""
+
+    plans: list[Plan]
+    ball_pan_deg: Floats
+    scores: dict[str, float]
+
+    @property
+    def pan_deg(self) -> Floats:
+        """Planned pan."""
+        return np.array([plan.pan.position for plan in self.plans])
+
+    @property
+    def width_deg(self) -> Floats:
+        """Planned width of the picture."""
+        return np.array([plan.width_deg for plan in self.plans])
 
 
-def true_pan(ball: list[BallView], mount: Mount, ticks_us: np.ndarray) -> np.ndarray:
-    """Direction of the ball at each tick, straight lines between frames."""
-    pan = [mount.aim(b.x_m, b.y_m, b.z_m)[0] for b in ball]
-    return np.interp(ticks_us, [b.ts_us for b in ball], pan)
+def true_pan(trace: Trace, ticks_us: Sequence[int] | Floats) -> Floats:
+    """Return the direction of the ball at each tick."""
+    x_m, y_m = (np.interp(ticks_us, trace.ball[:, 0], trace.ball[:, column]) for column in (1, 2))
+    return np.degrees(np.arctan2(x_m - MOUNT.x_m, y_m - MOUNT.y_m))  # the mount looks along +y
 
 
-def planned(ball: list[BallView], mount: Mount, profile: Profile, delay_us: int, with_delay: bool) -> list[Motion]:
-    """The planner's pan, tick by tick, when every frame comes ``delay_us`` late."""
-    planner = Planner(mount, profile, Pose(0.0, -11.0, 25.0))
-    planner.delay_us = delay_us if with_delay else 0
-    plans: list[Motion] = []
-    frame = 0
-    for now_us in range(ball[0].ts_us, ball[-1].ts_us, TICK_US):
-        while frame < len(ball) and ball[frame].ts_us + delay_us <= now_us:
-            planner.take_view(View(ball[frame].ts_us, ball[frame], ()), ball[frame].ts_us + delay_us)
+def delayed(trace: Trace, delay_us: int) -> Track:
+    """Return the plan of a picture of 15 degrees when every frame of the ball comes ``delay_us`` late; no events."""
+    ball = trace.ball[:: max(1, round(FRAME_US / np.median(np.diff(trace.ball[:, 0]))))]
+    speed = np.zeros((len(ball), 3))
+    speed[2:] = (ball[2:, 1:] - ball[:-2, 1:]) / ((ball[2:, :1] - ball[:-2, :1]) / 1e6)
+    views = [
+        View(int(b[0]), BallView(int(b[0]), *b[1:], *v), ()) for b, v in zip(ball.tolist(), speed.tolist(), strict=True)
+    ]
+    planner = Planner(MOUNT, PROFILE, Pose(0.0, -11.0, PICTURE_DEG), framing=_fixed_width())
+    planner.delay_us = delay_us
+    plans, frame = [], 0
+    for now_us in range(views[0].ts_us + delay_us, views[-1].ts_us, TICK_US):
+        while frame < len(views) and views[frame].ts_us + delay_us <= now_us:
+            planner.take_view(views[frame], views[frame].ts_us + delay_us)
             frame += 1
-        plans.append(planner.tick(now_us).pan)
-    return plans
+        plans.append(planner.tick(now_us))
+    return Track(plans, true_pan(trace, [plan.now_us for plan in plans]), {})
 
 
-def driven(plans: list[Motion], profile: Profile, feedback: bool) -> np.ndarray:
-    """Return the head's pan when the plan goes through the speed table; without feedback the nearest speed is sent."""
-    axis, step, out = new_head(profile).pan, 0, []
-    every = profile.link.command_interval_us // TICK_US
+def _fixed_width() -> FramingTable:
+    """Return a framing table whose picture is 15 degrees wide at the middle of the pitch."""
+    width_m = 2 * 74.0 * float(np.tan(np.radians(PICTURE_DEG / 2)))
+    play = msgspec.structs.replace(FRAMING.play, width_m=width_m, widest_m=width_m, players=0, goal_within_m=0.0)
+    return msgspec.structs.replace(FRAMING, play=play, situation=())
+
+
+def steered(trace: Trace, chances: Chances, waits: bool = False) -> Track:
+    """Return the plan of the whole planner on the engine's messages.
+
+    Args:
+        trace: the messages.
+        chances: that tentative events stand.
+        waits: True to hold updates back until they are confirmed.
+    """
+    planner = Planner(MOUNT, PROFILE, Pose(0.0, -11.0, 25.0), size_m=trace.size_m, chances=chances)
+    scores = EventScores(MOUNT, PROFILE.aspect)
+    plans: list[Plan] = []
+    waiting: dict[str, UpdateRecord] = {}
+    arrived, after, frontier_us = trace.arrived, 0, 0
+    for now_us in range(arrived[0].now_us, arrived[-1].now_us, TICK_US):
+        while after < len(arrived) and arrived[after].now_us <= now_us:
+            message, after = arrived[after], after + 1
+            frontier_us = message.frontier_us
+            if message.view is not None:
+                planner.take_view(message.view, message.now_us)
+                planner.delay_us += round(0.05 * (message.now_us - message.view.ts_us - planner.delay_us))
+            for update in message.updates:
+                if not waits:
+                    planner.take_update(update)
+                    scores.take_update(update)
+                elif update.diff > 0:
+                    waiting[update.event.id] = update
+                else:
+                    waiting.pop(update.event.id, None)
+        for event_id in [one for one, update in waiting.items() if update.event.ts_us < frontier_us]:
+            planner.take_update(waiting.pop(event_id))
+        plan = planner.tick(now_us, frontier_us)
+        pose = Pose(plan.pan.position, plan.tilt.position, plan.width_deg)
+        scores.tick(planner.stream_us, pose, plan.causes, TICK_US / 1e6)
+        plans.append(plan)
+    return Track(plans, true_pan(trace, [plan.now_us for plan in plans]), scores.figures())
+
+
+def driven(plans: Sequence[Plan], axis: AxisProfile, nearest: bool) -> Floats:
+    """Return the pan of a head with a lag, which gets a speed of a table every 40 ms."""
+    response, position, step, found = Response(lag_s=LAG_S), plans[0].pan.position, 0, []
     for tick, plan in enumerate(plans):
-        if tick % every == 0:
-            if feedback:
-                expected = best_step(profile.pan, plan, axis.position, step, Fit())
-            else:
-                expected = nearest_step(profile.pan, plan.velocity)
-            if expected != step:
-                step, axis = expected, axis.drive(profile.pan.speed_deg_s(expected))
-        out.append(axis.position)
-        axis = axis.advance(TICK_US / 1e6)
-    return np.array(out)
+        if tick % 2 == 0:
+            fitted = best_step(axis, plan.pan, position, step, response, Fit(), plan.width_deg)
+            step = nearest_step(axis, plan.pan.velocity) if nearest else fitted
+        found.append(position)
+        speed = axis.speed_deg_s(step)
+        by_speed, anyway = response.path(TICK_US / 1e6)
+        position, response = position + by_speed * speed + anyway, response.after(speed, TICK_US / 1e6)
+    return np.array(found)
 
 
-def judged(pan: np.ndarray, truth: np.ndarray) -> dict[str, float]:
-    """Return the figures of one movement, without its first two seconds."""
-    error = np.abs(pan - truth)[100:]
+def followed(trace: Trace, plans: Sequence[Plan]) -> Floats:
+    """Return the pan of a camera that follows the ball where it was last seen."""
+    motion, after, seen, found = Motion(plans[0].pan.position), 0, None, []
+    for plan in plans:
+        while after < len(trace.arrived) and trace.arrived[after].now_us <= plan.now_us:
+            view, after = trace.arrived[after].view, after + 1
+            seen = view.ball if view is not None and view.ball is not None else seen
+        if seen is not None:
+            target_deg = MOUNT.aim(seen.x_m, seen.y_m)[0]
+            motion = follow(motion, target_deg, 0.0, TICK_US / 1e6, NORMAL.pan, NORMAL.trail_s)
+        found.append(motion.position)
+    return np.array(found)
+
+
+def errors(pan_deg: Floats, ball_deg: Floats, width_deg: Floats) -> Row:
+    """Return the aim error, the share of time with the ball outside, and the jerk of a movement."""
+    off, half = np.abs(pan_deg - ball_deg)[SETTLES:], width_deg[SETTLES:] / 2
     return {
-        "rms_deg": rms(error),
-        "p95_deg": float(np.quantile(error, 0.95)),
-        "out_of_15_deg": float((error > 7.5).mean()),
-        "out_of_25_deg": float((error > 12.5).mean()),
-        "jerk_rms_deg_s3": rms(exact_jerk(pan[100:])),
+        "rms_deg": rms(off),
+        "p95_deg": float(np.quantile(off, 0.95)),
+        "out": float((off > half).mean()),
+        "jerk_deg_s3": rms(exact_jerk(pan_deg[SETTLES:])),
     }
 
 
-def measure(ball: list[BallView]) -> list[dict[str, float | str]]:
-    """All rows of the table."""
-    mount, profile = Mount(), load_profile()
-    truth = true_pan(ball, mount, np.arange(ball[0].ts_us, ball[-1].ts_us, TICK_US))
-    rows: list[dict[str, float | str]] = []
+def score(pan_deg: Floats, ball_deg: Floats, width_deg: Floats) -> float:
+    """Return the score of a track, 0 to 1 (see the module)."""
+    pan, ball, width = pan_deg[SETTLES:], ball_deg[SETTLES:], width_deg[SETTLES:]
+    inside = float((np.abs(pan - ball) < 0.35 * width).mean())
+    time_s = np.arange(len(pan)) * TICK_US / 1e6
+    calm = 1 / (1 + (rms(derivatives(time_s, pan)[2]) / 100.0) ** 2)
+    speed = gaussian_filter1d(np.gradient(ball, TICK_US / 1e6), 12)
+    moving = np.abs(speed) > 2.0
+    roomy = float(((pan - ball) * np.sign(speed) / width > -0.2)[moving].mean())
+    return float((inside * calm * roomy) ** (1 / 3))
+
+
+def lead_room(track: Track) -> float:
+    """Return the mean room in front of a ball that moves on, as a share of the picture beyond its half."""
+    speed = gaussian_filter1d(np.gradient(track.ball_pan_deg, TICK_US / 1e6), 12)
+    moving = np.abs(speed) > 2.0
+    return float(((track.pan_deg - track.ball_pan_deg) * np.sign(speed) / track.width_deg)[moving].mean())
+
+
+def latency_rows(traces: Sequence[Trace]) -> list[Row]:
+    """Return the table of the first two questions, a row for each delay."""
+    rows: list[Row] = []
+    fine = msgspec.structs.replace(PROFILE.pan, speeds_deg_s=FINE)
     for delay_ms in DELAYS_MS:
-        blind = planned(ball, mount, profile, delay_ms * 1000, with_delay=False)
-        with_delay = planned(ball, mount, profile, delay_ms * 1000, with_delay=True)
-        for name, pan in (
-            ("blind", np.array([p.position for p in blind])),
-            ("told", np.array([p.position for p in with_delay])),
-            ("head", driven(with_delay, profile, feedback=True)),
-            ("nearest", driven(with_delay, profile, feedback=False)),
-        ):
-            rows.append({"delay_ms": float(delay_ms), "row": name, **judged(pan, truth)})
+        found = []
+        for trace in traces:
+            track = delayed(trace, delay_ms * 1000)
+            row = errors(track.pan_deg, track.ball_pan_deg, np.full(len(track.plans), PICTURE_DEG))
+            plan_jerk = float(row["jerk_deg_s3"])
+            for name, axis, nearest in (
+                ("x400", PROFILE.pan, False),
+                ("nearest", PROFILE.pan, True),
+                ("fine", fine, False),
+            ):
+                head = driven(track.plans, axis, nearest)
+                row[f"{name}_jerk_ratio"] = rms(exact_jerk(head[SETTLES:])) / plan_jerk
+                row[f"{name}_off_deg"] = rms((head - track.pan_deg)[SETTLES:])
+            found.append(row)
+        rows.append({"delay_ms": float(delay_ms), **_means(found)})
     return rows
 
 
-def main() -> int:
-    """Prints the table; returns an exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=20.0)
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
-    if not TRACK.is_file():
-        print(f"skipped: no ball track at {TRACK}")
-        return 0
-    rows = measure(load_ball(TRACK, args.minutes))
-    base = {row["row"]: row for row in rows if row["delay_ms"] == DELAYS_MS[0]}
-    print("delay ms  row       RMS deg  ratio   p95 deg  out of 15  ratio   out of 25  jerk deg/s3")
+def event_rows(buffered: Sequence[Trace], speculative: Sequence[Trace]) -> list[Row]:
+    """Return the table of the last two questions, a row for each way of using events."""
+    ways: dict[str, Callable[[], Iterable[tuple[Trace, Track]]]] = {
+        "buffered": lambda: ((trace, steered(trace, CERTAIN)) for trace in buffered),
+        "believes all": lambda: ((trace, steered(trace, CERTAIN)) for trace in speculative),
+        "by chance": lambda: ((trace, steered(trace, load_chances())) for trace in speculative),
+        "waits": lambda: ((trace, steered(trace, CERTAIN, waits=True)) for trace in speculative),
+    }
+    rows: list[Row] = []
+    for name, tracks in ways.items():
+        found = []
+        for trace, track in tracks():
+            ball, width = track.ball_pan_deg, track.width_deg
+            oracle = gaussian_filter1d(ball, SMOOTHED_S / (TICK_US / 1e6))
+            best = score(oracle, ball, width)
+            row = errors(track.pan_deg, ball, width) | track.scores
+            row["lead_room"] = lead_room(track)
+            row["width_deg"] = float(width.mean())
+            row["of_oracle"] = score(track.pan_deg, ball, width) / best
+            row["follower_of_oracle"] = score(followed(trace, track.plans), ball, width) / best
+            row["view_age_ms"] = _age_ms(trace)
+            found.append(row)
+        rows.append({"events": name, **_means(found)})
+    return rows
+
+
+def measured_chances(traces: Sequence[Trace], least: int = 8) -> Chances:
+    """Return of each kind that a framing uses the share of events that stand, and how soon wrong ones are withdrawn."""
+    stood: dict[str, int] = defaultdict(int)
+    lives_ms: dict[str, list[float]] = defaultdict(list)
+    for trace in traces:
+        first_us: dict[str, int] = {}
+        last: dict[str, tuple[int, UpdateRecord]] = {}
+        for message in trace.arrived:
+            for update in message.updates:
+                first_us.setdefault(update.event.id, message.now_us)
+                last[update.event.id] = (message.now_us, update)
+        for event_id, (now_us, update) in last.items():
+            kind = update.event.kind
+            if update.diff > 0:
+                stood[kind] += 1
+            else:
+                lives_ms[kind].append((now_us - first_us[event_id]) / 1000)
+    kinds = {}
+    for kind in sorted({*stood, *lives_ms}):
+        count, lives = stood[kind] + len(lives_ms[kind]), lives_ms[kind]
+        if count >= least and FRAMING.of(kind):
+            # One more of each: no kind is certain.
+            share = (stood[kind] + 1) / (count + 2)
+            kinds[kind] = Chance(round(share, 3), round(float(np.mean(lives)), 0) if lives else 300.0)
+    return Chances(Chance(), kinds)
+
+
+def _age_ms(trace: Trace) -> float:
+    return float(np.median([(m.now_us - m.view.ts_us) / 1000 for m in trace.arrived if m.view is not None]))
+
+
+def _means(rows: Sequence[Row]) -> Row:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: float(np.mean([float(row[name]) for row in rows if name in row])) for name in names}
+
+
+def _toml(chances: Chances) -> str:
+    lines = [
+        "# Of each kind of event: the share of tentative events that stand; the mean time until a wrong one is withdrawn.",
+        "# Made by `python -m bench.camera_latency --chances camera/chances.toml` from simulated matches.",
+        "",
+        "[other]",
+        f"stands = {chances.other.stands}",
+        f"settles_ms = {chances.other.settles_ms}",
+    ]
+    for kind, chance in chances.kinds.items():
+        lines += ["", f'[kinds."{kind}"]', f"stands = {chance.stands}", f"settles_ms = {max(chance.settles_ms, 1.0)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _print(rows: Sequence[Row]) -> None:
     for row in rows:
-        first = base[row["row"]]
-        ratios = [float(row[k]) / max(float(first[k]), 1e-9) for k in ("rms_deg", "out_of_15_deg")]
         print(
-            f"{row['delay_ms']:8.0f}  {row['row']:8}  {row['rms_deg']:7.2f}  {ratios[0]:5.2f}  "
-            f"{row['p95_deg']:8.2f}  {row['out_of_15_deg']:9.2%}  {ratios[1]:5.1f}  "
-            f"{row['out_of_25_deg']:10.2%}  {row['jerk_rms_deg_s3']:11.0f}"
+            "  ".join(
+                f"{name} {value:.4g}" if isinstance(value, float) else f"{value:13}" for name, value in row.items()
+            )
         )
-    if args.json:
-        args.json.write_text(json.dumps(rows, indent=1))
-    return 0
+
+
+def main() -> None:
+    """Prints the tables; writes them with --json."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
+    parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--source", type=Path, help="a tracking file instead of simulated matches")
+    parser.add_argument("--traces", type=Path, help="folder that keeps the engine's messages for the next time")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--chances", type=Path, help="measure the table of chances, and write it to this file")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        kept = chosen.traces or Path(folder)
+
+        def traces(alpha: float) -> list[Trace]:
+            if chosen.source:
+                return [recorded_trace(chosen.source, chosen.minutes, alpha, kept)]
+            return [simulated_trace(seed, chosen.minutes, alpha, kept) for seed in chosen.seeds]
+
+        speculative = traces(SPECULATIVE)
+        if chosen.chances:
+            chosen.chances.write_text(_toml(measured_chances(speculative)), encoding="utf-8")
+            return
+        tables = {"latency": latency_rows(speculative), "events": event_rows(traces(BUFFERED), speculative)}
+    for rows in tables.values():
+        _print(rows)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(tables, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -287,7 +287,7 @@ class CameraController:
 
     def _following_drive(self, plan: Plan, now_us: int) -> Drive | None:
         pose = self._head.observer.soon(self._dead_us + EFFECT_US)
-        return self._chooser.choose(plan.pan, plan.tilt, pose.pan_deg, pose.tilt_deg, now_us)
+        return self._chooser.choose(plan.pan, plan.tilt, pose.pan_deg, pose.tilt_deg, now_us, plan.width_deg)
 
     def _braking_drive(self, plan: Plan) -> Drive | None:
         """Return the drive for a silent feed: it follows the braking plan, then stops, whatever error remains."""

@@ -75,6 +75,25 @@ class Subject(msgspec.Struct, frozen=True):
     chance: float
 
 
+class Cause(msgspec.Struct, frozen=True):
+    """An event that pulls now: why the camera moves.
+
+    Attributes:
+        event_id, kind, ts_us: of the event.
+        situation: name of the situation that it began.
+        weight: of its pull, against the ball's, which is 1.
+        x_m, y_m: the subject now.
+    """
+
+    event_id: str
+    kind: str
+    ts_us: int
+    situation: str
+    weight: float
+    x_m: float
+    y_m: float
+
+
 class Interest(msgspec.Struct, frozen=True):
     """The point to look at, its velocity, and what the picture must hold.
 
@@ -85,7 +104,7 @@ class Interest(msgspec.Struct, frozen=True):
         widest_m: limit of the width that the subjects may ask for.
         subjects: the ball first, if there is one.
         lead_room: share of the picture's width by which the aim runs ahead.
-        causes: ids of the events that pull, the heaviest first.
+        causes: the events that pull, the heaviest first.
     """
 
     x_m: float
@@ -97,7 +116,7 @@ class Interest(msgspec.Struct, frozen=True):
     widest_m: float
     subjects: tuple[Subject, ...] = ()
     lead_room: float = 0.0
-    causes: tuple[str, ...] = ()
+    causes: tuple[Cause, ...] = ()
 
 
 class Circumstances(msgspec.Struct, frozen=True):
@@ -167,25 +186,25 @@ def interest(
     width_total, width_log = PLAY_WEIGHT, PLAY_WEIGHT * math.log(table.play.width_m)
     subjects = [Subject(*ball_at, 1.0), *_next_players(ahead, at, table.play.players)]
     subjects += _near_goal(ball_at, at.size_m, table.play.goal_within_m)
-    causes: list[tuple[float, str]] = []
+    causes: list[Cause] = []
     for pull in pulls:
         weight = weight_of(pull, chances, at.now_us, at.frontier_us)
         if weight == 0.0:
             continue
-        causes.append((weight, pull.event.id))
         width_total, width_log = width_total + weight, width_log + weight * math.log(pull.situation.width_m)
-        place = _place(pull, bodies)
+        place = ball_at[:2] if pull.situation.subject == "ball" else _place(pull, bodies)
+        event = pull.event
+        causes.append(Cause(event.id, event.kind, event.ts_us, pull.situation.name, weight, *place))
         if pull.situation.subject != "ball":
             total, x_m, y_m = total + weight, x_m + weight * place[0], y_m + weight * place[1]
         subjects += _included(pull, place, bodies, at.size_m, weight / pull.situation.weight)
-    causes.sort(key=lambda cause: -cause[0])
+    causes.sort(key=lambda cause: -cause.weight)
     play, ball = table.play, ahead.ball
     vx_m_s, vy_m_s = ball.vx_m_s / total, ball.vy_m_s / total
     width_m = math.exp(width_log / width_total)
-    ids = tuple(dict.fromkeys(event_id for _, event_id in causes))
     return Interest(
         x_m / total, y_m / total, ball_at[2] / total, vx_m_s, vy_m_s, width_m, play.widest_m, tuple(subjects),
-        play.lead_room, ids,
+        play.lead_room, tuple(causes),
     )  # fmt: skip
 
 

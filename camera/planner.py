@@ -28,7 +28,7 @@ from camera.chances import Chances, load_chances
 from camera.composition import Composer
 from camera.framing import FramingTable, load_framing
 from camera.head import Pose
-from camera.interest import PULLS_MAX, Circumstances, Interest, Pull, ends, interest, pulls_of, seconds_ahead
+from camera.interest import PULLS_MAX, Cause, Circumstances, Interest, Pull, ends, interest, pulls_of, seconds_ahead
 from camera.lookahead import Outlook, outlook
 from camera.motion import Limits, Motion, follow
 from camera.mount import Mount
@@ -84,7 +84,7 @@ class Plan(msgspec.Struct, frozen=True):
     ``target_*`` is the interest's direction, before any smoothing; ``pan``, ``tilt`` are the smooth movement,
     ``width_deg`` the picture's width. ``mode``: ``follow``, ``hold`` (in the dead zone) or ``stop`` (no new view, or
     without the ball or the role's player); ``operator``, ``held`` or ``preset`` while an operator's order is in force.
-    ``causes``: ids of the events that pull, the heaviest first.
+    ``causes``: the events that pull, the heaviest first.
     """
 
     now_us: int
@@ -94,7 +94,7 @@ class Plan(msgspec.Struct, frozen=True):
     tilt: Motion
     width_deg: float
     mode: str
-    causes: tuple[str, ...] = ()
+    causes: tuple[Cause, ...] = ()
 
 
 class _Gate:
@@ -173,7 +173,7 @@ class Planner:
         self._ticked_us: int | None = None
         self._pulls: tuple[Pull, ...] = ()
         self._begun: OrderedDict[str, int] = OrderedDict()  # by event, when it was first asserted
-        self._causes: tuple[str, ...] = ()
+        self._causes: tuple[Cause, ...] = ()
 
     def take_view(self, view: View, now_us: int) -> None:
         """Take a view that reached the camera at ``now_us``; a view older than the last is ignored."""

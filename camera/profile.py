@@ -158,10 +158,12 @@ class MotionProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         dead_time_ms: time from sending a command until the head begins to obey.
         accel_deg_s2: its acceleration.
+        lag_ms: mean delay with which its speed follows a commanded one, see ``camera.drive.Response``.
     """
 
     dead_time_ms: float = 0.0
     accel_deg_s2: float = 200.0
+    lag_ms: float = 100.0
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -224,6 +226,8 @@ def _faults(profile: Profile) -> list[tuple[str, str]]:
         faults.append(("zoom.speeds_units_s", "needs the eight zoom speeds 0..7"))
     if not 0 < zoom.wide_width_deg < 180:
         faults.append(("zoom.wide_width_deg", "must lie between 0 and 180"))
+    if not 0 <= profile.motion.lag_ms <= 1_000:
+        faults.append(("motion.lag_ms", "must be 0 to 1000"))
     if not 0 <= profile.motion.dead_time_ms <= 1_000 or not 1 <= profile.motion.accel_deg_s2 <= 10_000:
         faults.append(("motion", "dead_time_ms must be 0 to 1000, accel_deg_s2 1 to 10000"))
     if profile.link.command_interval_us <= 0 or not 1 <= profile.link.sockets <= 15:
