@@ -27,6 +27,7 @@ import numpy as np
 from camera.authority import Authority, Steering
 from camera.bounds import Bounds, bounds_of
 from camera.drive import StepChooser
+from camera.event_scores import EventScores
 from camera.failures import signs_of
 from camera.freed import FreedSender
 from camera.head import Pose
@@ -143,6 +144,7 @@ class CameraController:
         self._zoom_units = -1
         self._rows: list[Row] = []
         self._figures = CameraFigures()
+        self._event_scores = EventScores(mount, profile.aspect)
         self._latencies_us: deque[int] = deque(maxlen=LATENCIES_MAX)
         self._counts: Counter[str] = Counter()
         self._failure = ""
@@ -171,7 +173,7 @@ class CameraController:
             self._thread.join()
 
     def figures(self) -> dict[str, float | str]:
-        """Return figures of the steering so far: see ``camera.metrics`` and the keys below.
+        """Return figures of the steering so far: see ``camera.metrics``, ``camera.event_scores`` and the keys below.
 
         ``commands_sent``, ``commands_acked``, ``commands_refused``, ``commands_timeout``, ``commands_resent``,
         ``resets``, ``reconnects``, ``garbled_answers``, ``record_errors``; ``latency_p50_ms``, ``latency_p95_ms`` from
@@ -179,7 +181,7 @@ class CameraController:
         confirmed that it stands still; ``failure``: the error that ended the thread, empty if there was none.
         """
         with self._lock:
-            figures: dict[str, float | str] = dict(self._figures.figures())
+            figures: dict[str, float | str] = {**self._figures.figures(), **self._event_scores.figures()}
             latencies_ms = np.array(self._latencies_us, dtype=float) / 1000
             counts = self._counts + self._head.counts
         for name in _COUNTED:
@@ -269,6 +271,10 @@ class CameraController:
         self._cursor, updates = self._feed.events_since(self._cursor)
         for update in updates:
             self._planner.take_update(update)
+        if updates:
+            with self._lock:
+                for update in updates:
+                    self._event_scores.take_update(update)
 
     # -- commanding
 
@@ -311,6 +317,8 @@ class CameraController:
         self._rows.append(row)
         with self._lock:
             self._figures.add(row)
+            if self._state.pose is not None:
+                self._event_scores.tick(row.ts_us, self._state.pose, plan.causes, TICK_US / 1e6)
         if len(self._rows) >= LOT_ROWS:
             self._flush()
 

@@ -26,6 +26,8 @@ GAP_S = 0.2
 #: A slower camera counts as still. A reversal counts if both directions exceed the second speed.
 STILL_DEG_S = 0.05
 REVERSAL_DEG_S = 0.3
+#: A ball that pans faster than this, over ``WINDOW_S``, moves on: the picture should have lead room.
+MOVES_ON_DEG_S = 2.0
 
 #: Rows that are held until they are added to the sums: two minutes. At each such cut, the derivatives lack a window.
 FOLD_ROWS = 6_000
@@ -38,6 +40,7 @@ _COLUMNS = (
     "planned_pan_deg",
     "achieved_pan_deg",
     "achieved_tilt_deg",
+    "achieved_width_deg",
     "ball_pan_deg",
     "ball_tilt_deg",
     "ball_distance_m",
@@ -69,8 +72,10 @@ class CameraFigures:
         """Returns the figures of the rows so far; empty if no row has a ball and a pose.
 
         ``framed_share``; ``aim_rms_deg``, ``aim_p95_deg``, ``aim_p95_m`` (achieved against the ball; quantiles to
-        0.1 %); ``pan_accel_rms_deg_s2``, ``pan_jerk_rms_deg_s3`` and the same with ``planned_``; ``jerk_ratio``;
-        ``reversals_per_min``; ``still_share``; ``rows``.
+        0.1 %); ``quantisation_rms_deg`` (achieved against planned pan: what speed steps and link leave);
+        ``lead_room`` (mean distance of the picture's middle ahead of a ball that moves on, as a share of its
+        width; negative if it trails); ``pan_accel_rms_deg_s2``, ``pan_jerk_rms_deg_s3`` and the same with
+        ``planned_``; ``jerk_ratio``; ``reversals_per_min``; ``still_share``; ``rows``.
         """
         sums = self._all()
         aimed, count = sums["aimed"], sums["samples"]
@@ -83,6 +88,9 @@ class CameraFigures:
             "aim_p95_deg": _quantile(sums["error_deg"], 0.95),
             "aim_p95_m": _quantile(sums["error_m"], 0.95),
         }
+        figures["quantisation_rms_deg"] = math.sqrt(sums["fit_deg2"] / sums["posed"])
+        if sums["moving"]:
+            figures["lead_room"] = sums["room"] / sums["moving"]
         if count:
             accel, jerk = np.sqrt(sums["achieved2"] / count)[1:]
             planned_accel, planned_jerk = np.sqrt(sums["planned2"] / count)[1:]
@@ -111,7 +119,13 @@ def _sums(columns: Mapping[str, Floats]) -> Sums:
     wall_s = columns["wall_us"][posed] / 1e6
     achieved = derivatives(wall_s, columns["achieved_pan_deg"][posed])
     planned = derivatives(wall_s, columns["planned_pan_deg"][posed])
+    fit_deg = columns["achieved_pan_deg"][posed] - columns["planned_pan_deg"][posed]
+    room = _lead_room({name: values[aimed] for name, values in columns.items()})
     return {
+        "posed": int(posed.sum()),
+        "fit_deg2": float(np.square(fit_deg).sum()),
+        "moving": len(room),
+        "room": float(room.sum()),
         "rows": len(aimed),
         "aimed": int(aimed.sum()),
         "framed": float(columns["framed"][aimed].sum()),
@@ -124,6 +138,20 @@ def _sums(columns: Mapping[str, Floats]) -> Sums:
         "reversals": reversals(achieved[0]),
         "still": int((np.abs(achieved[0]) < STILL_DEG_S).sum()),
     }
+
+
+def _lead_room(aimed: Mapping[str, Floats]) -> Floats:
+    """Return how far the picture's middle is ahead of a ball that moves on, as shares of the picture's width."""
+    window = round(WINDOW_S / TICK_S)
+    pan, time_s = aimed["ball_pan_deg"], aimed["wall_us"] / 1e6
+    if len(pan) <= window:
+        return np.zeros(0)
+    elapsed_s = time_s[window:] - time_s[:-window]
+    speed = (pan[window:] - pan[:-window]) / np.maximum(elapsed_s, 1e-9)
+    moving = (np.abs(speed) > MOVES_ON_DEG_S) & (elapsed_s < WINDOW_S + GAP_S)
+    ahead = (aimed["achieved_pan_deg"] - pan)[window:] / aimed["achieved_width_deg"][window:]
+    room: Floats = (np.sign(speed) * ahead)[moving]
+    return room
 
 
 def _histogram(values: Floats) -> npt.NDArray[np.int64]:

@@ -44,6 +44,8 @@ TICK_US_MAX = 60_000
 GATE_S = 0.3
 #: Time by which the zoom trails; its dead zone, as logarithms of the picture's width.
 ZOOM_TRAIL_S, ZOOM_OUTER, ZOOM_INNER = 1.2, 0.10, 0.02
+#: Width of the picture of a style's trail, and bounds of the factor on it, which is the square root of the width's.
+TRAIL_WIDTH_DEG, TRAIL_FACTORS = 15.0, (0.8, 1.5)
 #: Limit of the events of which the time of their first assertion is remembered.
 BEGUN_MAX = 64
 
@@ -53,7 +55,8 @@ class Style(msgspec.Struct, frozen=True):
 
     Attributes:
         lead_us: how far ahead of now the camera aims, see docs/cameras.md.
-        trail_s: time by which the camera trails a moving target (see ``camera.motion.follow``).
+        trail_s: time by which the camera trails a moving target (see ``camera.motion.follow``), with a picture of
+            ``TRAIL_WIDTH_DEG``; a wider picture forgives more and follows more slowly.
         forward: share of the target's own speed that is added to the desired speed: less lag, more jerk.
         pan, tilt: limits of speed, acceleration and jerk, in degrees.
         zoom: the same, of the natural logarithm of the picture's width.
@@ -210,8 +213,8 @@ class Planner:
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """Ids of the events that pull at the last tick."""
-        return tuple(pull.event.id for pull in self._pulls)
+        """Ids of the events that pulled at the last tick, the heaviest first."""
+        return tuple(dict.fromkeys(cause.event_id for cause in self._causes))
 
     def tick(self, now_us: int, frontier_us: int = 0) -> Plan:
         """Return the plan at ``now_us``; to be called every ``TICK_US``."""
@@ -296,7 +299,9 @@ class Planner:
         gate = self._gates[which]
         outer, inner = style.outer * picture_deg, style.inner * picture_deg
         gain = gate.gain(target - motion.position, speed, outer, inner, 0.3, dt_s)
-        return follow(motion, target, rate, dt_s, limits, style.trail_s, gain)
+        factor = math.sqrt(math.exp(self._zoom.position) / TRAIL_WIDTH_DEG)
+        trail_s = style.trail_s * max(TRAIL_FACTORS[0], min(TRAIL_FACTORS[1], factor))
+        return follow(motion, target, rate, dt_s, limits, trail_s, gain)
 
     def _follow_zoom(self, target: float, dt_s: float) -> Motion:
         """Return the zoom after a tick towards a logarithm of the picture's width."""

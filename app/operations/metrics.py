@@ -95,6 +95,17 @@ class MatchCollector(Collector):
             for name, problem in monitor.camera_problems().items():
                 cameras.add_metric([monitor.match, name], int(not problem))
         yield cameras
+        steering = GaugeMetricFamily(
+            "touchline_camera_steering",
+            "Figures of a camera's steering.",
+            labels=["match", "camera", "figure"],
+        )
+        for monitor in self._monitors:
+            for name, figures in monitor.camera_figures().items():
+                for figure, value in figures.items():
+                    if isinstance(value, float):
+                        steering.add_metric([monitor.match, name, figure], value)
+        yield steering
         yield self._gauge("epoch", "Epoch of the engine's stage.", lambda monitor: monitor.feed.epoch())
         yield self._gauge("ended", "1 once the match is over.", lambda monitor: int(monitor.feed.ended()))
         yield self._gauge("live", "1 if healthy, see /health.", lambda monitor: int(not monitor.problems()))
