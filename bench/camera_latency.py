@@ -296,7 +296,7 @@ def _means(rows: Sequence[Row]) -> Row:
 
 def _toml(chances: Chances) -> str:
     lines = [
-        "# Of each kind of event: the share of tentative events that stand; the mean time until a wrong one is withdrawn.",
+        "# Of each kind: the share of tentative events that stand; the mean time until a wrong one is withdrawn.",
         "# Made by `python -m bench.camera_latency --chances camera/chances.toml` from simulated matches.",
         "",
         "[other]",
