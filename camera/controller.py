@@ -32,6 +32,7 @@ from camera.failures import signs_of
 from camera.freed import FreedSender
 from camera.head import Pose
 from camera.head_connection import PoseSource, connect, pose_of
+from camera.interest import Interest
 from camera.metrics import CameraFigures
 from camera.mount import Mount
 from camera.operator import Order, Track
@@ -165,6 +166,10 @@ class CameraController:
     def state(self) -> CameraState:
         """Return what the camera does now."""
         return with_orders(self._state, self.authority)
+
+    def focus(self) -> Interest | None:
+        """Return the point of interest of the play at the last tick; None without a ball or under an order."""
+        return self._planner.focus
 
     def stop(self) -> None:
         """Stop the head, wait until it stands still (at most ``STOP_S``), record the last rows. Safe to call twice."""

@@ -162,6 +162,9 @@ class Planner:
         self.mount, self.profile, self.style, self.size_m = mount, profile, style, size_m
         self.role, self.bounds = role, bounds or bounds_of(profile)
         self.order: Order | None = None  # of the operator; None plans by itself
+        self.focus: Interest | None = (
+            None  # of the play, whatever the role shows; None without a ball or under an order
+        )
         self._pan, self._tilt = Motion(start.pan_deg), Motion(start.tilt_deg)
         self._zoom = Motion(math.log(start.width_deg))
         self.framing, self.chances = framing or load_framing(), chances or load_chances()
@@ -222,7 +225,7 @@ class Planner:
         assert now_us >= last_us, f"time runs forward: {now_us} after {last_us}"
         dt_s = min(now_us - last_us, TICK_US_MAX) / 1e6
         self._ticked_us = now_us
-        stream_s = self.stream_us / 1e6
+        self.focus, stream_s = None, self.stream_us / 1e6
         self._pulls = tuple(pull for pull in self._pulls if stream_s - pull.begin_us / 1e6 < pull.situation.lasts_s)
         self._causes = ()
         if self.order is not None:
@@ -270,11 +273,10 @@ class Planner:
         if self._view is None or now_us - self._view_arrived_us > self.style.silence_us:
             return None
         at = Circumstances(self.stream_us, self.style.lead_us + self.delay_us, frontier_us, self.size_m)
-        focus = None
         if self._outlook is not None:
-            focus = interest(self._outlook, self._bodies, self._pulls, at, self.framing, self.chances)
+            self.focus = interest(self._outlook, self._bodies, self._pulls, at, self.framing, self.chances)
         ahead_s = seconds_ahead(self._view.ts_us, at)
-        return shown(self.role, focus, self._view, self.framing.play, self.size_m[0], ahead_s)
+        return shown(self.role, self.focus, self._view, self.framing.play, self.size_m[0], ahead_s)
 
     def _follow(self, focus: Interest, dt_s: float) -> tuple[Motion, Motion, Motion]:
         """Return pan, tilt and zoom after a tick that follows ``focus``."""

@@ -45,6 +45,7 @@ ROLES: dict[str, Role] = {
     "goal-left": Role(goal=-1),
     "goal-right": Role(goal=1),
     "follow": Role(),
+    "auto": Role(),  # one of the others, which ``camera.pictures.assigned`` chooses
 }
 
 

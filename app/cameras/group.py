@@ -51,6 +51,9 @@ class CameraInfo(msgspec.Struct, frozen=True):
         on_air: its picture is on air: it moves in the calm style, and takes no order to another picture.
         causes: ids of the events that pull the picture now.
         may_turn: it is offline, and its last command may be turning it still.
+        shows: its role; of a camera with the role auto, the one that it has now.
+        score: how good its picture of the play is now, 0 to 1.
+        is_best: its picture is the best one now, in the judgement of ``camera.pictures``.
     """
 
     name: str
@@ -74,6 +77,9 @@ class CameraInfo(msgspec.Struct, frozen=True):
     on_air: bool
     causes: tuple[str, ...]
     may_turn: bool
+    shows: str = ""
+    score: float = 0.0
+    is_best: bool = False
 
 
 class CameraGroup:
@@ -89,6 +95,9 @@ class CameraGroup:
         self.distrust: Callable[[], str] = str
         self._cameras: Mapping[str, tuple[Camera, CameraController]] = {}
         self._styles: dict[str, str] = {}
+        self._roles: dict[str, str] = {}
+        self._scores: dict[str, float] = {}
+        self._best = ("", 0)
         self._book: RuleBook | None = None
         self._book_lock = threading.Lock()
         self._find_event: Callable[[str], EventRecord | None] = lambda event_id: None
@@ -103,6 +112,7 @@ class CameraGroup:
         """Take the cameras that run now, their rules and journal, and the events that may be named."""
         self.journal, self._book, self._find_event = journal, book, find_event
         self._styles = {name: camera.setup.style for name, (camera, _) in cameras.items()}
+        self._roles = {name: camera.setup.role for name, (camera, _) in cameras.items()}
         self._cameras = cameras
 
     def names(self) -> list[str]:
@@ -125,8 +135,45 @@ class CameraGroup:
         return CameraInfo(
             name, setup.role, setup.player, self._styles[name], setup.protocol, setup.is_simulated,
             list(setup.presets), msgspec.to_builtins(setup.mount), camera.profile.zoom.aspect,
-            rule=rule.name if rule is not None else "", **msgspec.to_builtins(state),
+            rule=rule.name if rule is not None else "", shows=self._roles[name],
+            score=self.score(name), is_best=self.best() == name, **msgspec.to_builtins(state),
         )  # fmt: skip
+
+    def score(self, name: str) -> float:
+        """Return how good the picture of a camera was at the last look, 0 to 1."""
+        return self._scores.get(name, 0.0)
+
+    def best(self) -> str:
+        """Return the camera whose picture is the best one; empty before the first look."""
+        return self._best[0]
+
+    def direct(self, now_us: int, length_m: float) -> None:
+        """Give the free cameras their roles, score all pictures, and choose the best one; to be called every second.
+
+        A camera on air keeps its role, and one under an order is not scored.
+
+        Args:
+            now_us: any monotonic time.
+            length_m: length of the pitch.
+        """
+        from camera.pictures import Advice, advised, assigned, framing_score
+        from camera.roles import ROLES
+
+        free = {
+            name: camera.setup.mount
+            for name, (camera, controller) in self._cameras.items()
+            if camera.setup.role == "auto" and not controller.authority.on_air
+        }
+        taken = [role for name, role in self._roles.items() if name not in free]
+        for name, role in assigned(free, taken, self._roles, length_m).items():
+            self._roles[name], self._cameras[name][1].authority.role = role, ROLES[role]
+        scores: dict[str, float] = {}
+        for name, (camera, controller) in self._cameras.items():
+            focus, pose = controller.focus(), controller.state().pose
+            if focus is not None and pose is not None:
+                scores[name] = round(framing_score(focus, pose, camera.setup.mount, camera.profile.aspect), 3)
+        self._scores, best = scores, advised(scores, Advice(*self._best), now_us)
+        self._best = best.camera, best.since_us
 
     def order(self, name: str, order: Order | Track | None, *, force: bool = False) -> None:
         """Give a camera an operator's order; None hands it back to rules and planner.

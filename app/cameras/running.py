@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -92,7 +93,11 @@ def cameras_on(
         feed.provide_cameras(lambda: tuple(_pose(camera, one, size_m) for camera, one in started.values()))
         book, journal = RuleBook(rules, _chance()), Journal(folder)
         group.started(started, book, journal, lambda event_id: feed.events().get(event_id))
-        running.enter_context(Supervisor(feed, started, book, journal, lambda: group.distrust()))
+
+        def direct() -> None:
+            group.direct(time.monotonic_ns() // 1000, size_m[0])
+
+        running.enter_context(Supervisor(feed, started, book, journal, lambda: group.distrust(), direct))
         yield group
 
 

@@ -18,7 +18,7 @@ from camera.rules import Move, RuleBook
 
 #: Interval at which events are read.
 TICK_S: Final = 0.05
-#: Number of ticks from one look at the input's reliability to the next.
+#: Number of ticks from one look at the input's reliability, and at the pictures, to the next.
 DISTRUST_TICKS: Final = 20
 
 _log = logging.getLogger(__name__)
@@ -33,6 +33,7 @@ class Supervisor:
         book: of rules.
         journal: takes moves and failures.
         distrust: returns why the input is not reliable; empty if it is.
+        direct: scores the pictures and gives free cameras their roles; called every second.
     """
 
     def __init__(
@@ -42,9 +43,10 @@ class Supervisor:
         book: RuleBook,
         journal: Journal,
         distrust: Callable[[], str],
+        direct: Callable[[], None],
     ) -> None:
         self._feed, self._cameras, self._book, self._journal = feed, cameras, book, journal
-        self._distrust = distrust
+        self._distrust, self._direct = distrust, direct
         self._cursor = 0
         self._cares = dict.fromkeys(cameras, Care())
         self._over = threading.Event()
@@ -74,6 +76,7 @@ class Supervisor:
             reason = self._distrust()
             for _, controller in self._cameras.values():
                 controller.distrust = reason
+            self._direct()
         self._follow_rules()
         for name, (_, controller) in self._cameras.items():
             self._note_care(name, controller)
