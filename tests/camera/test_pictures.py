@@ -23,7 +23,7 @@ def score(pan_off_deg: float = 0.0, width_deg: float = 22.5) -> float:
 def test_a_picture_that_holds_the_play_at_the_right_size_scores_nearly_one() -> None:
     assert score() > 0.95
     assert score(width_deg=60.0) < 0.8
-    assert 0 < score(9.0) < score()
+    assert 0 < score(11.0) < score()
     assert score(60.0) == 0.0
 
 
