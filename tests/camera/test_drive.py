@@ -62,8 +62,8 @@ def test_error_feedback_keeps_the_aim_that_nearest_speeds_lose() -> None:
     plans = _swinging()
     plan = np.array([one.position for one in plans])
     head, nearest = _driven(plans, 0.1), _driven(plans, 0.1, nearest=True)
-    assert rms((head - plan)[100:]) < 1.2
-    assert rms((nearest - plan)[100:]) > 2 * rms((head - plan)[100:])
+    assert rms((head - plan)[100:]) < 0.07 * SIZE_DEG
+    assert rms((nearest - plan)[100:]) > 1.8 * rms((head - plan)[100:])
 
 
 def test_a_larger_lag_of_the_head_gives_less_jerk_at_the_same_aim() -> None:
