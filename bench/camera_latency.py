@@ -1,6 +1,6 @@
 """How good is the steering: the cost of latency on screen, the gain of events by chance, the distance to the best?
 
-Four questions, on simulated matches (seeds 11 to 20, radio channel ``wifi``) or on a tracked one (``--source``):
+Four questions on simulated matches (seeds 11 to 20, radio channel ``wifi``); the first two also on a tracked one:
 
     latency   the ball reaches a planner with a picture of 15 degrees after a fixed delay: RMS and p95 error of the
               picture's middle, share of time with the ball outside, jerk of the plan
@@ -60,6 +60,7 @@ SMOOTHED_S = 0.35
 MOUNT, PROFILE, FRAMING = Mount(), load_profile(), load_framing()
 #: Speeds of a head with a fine table: 127 from 0.05 to 180 degrees a second, evenly in their logarithm.
 FINE = tuple(float(speed) for speed in np.geomspace(0.05, 180.0, 127))
+FINE_AXIS = msgspec.structs.replace(PROFILE.pan, speeds_deg_s=FINE)
 Row = dict[str, float | str]
 
 
@@ -212,7 +213,6 @@ def lead_room(track: Track) -> float:
 def latency_rows(traces: Sequence[Trace]) -> list[Row]:
     """Return the table of the first two questions, a row for each delay."""
     rows: list[Row] = []
-    fine = msgspec.structs.replace(PROFILE.pan, speeds_deg_s=FINE)
     for delay_ms in DELAYS_MS:
         found = []
         for trace in traces:
@@ -222,7 +222,7 @@ def latency_rows(traces: Sequence[Trace]) -> list[Row]:
             for name, axis, nearest in (
                 ("x400", PROFILE.pan, False),
                 ("nearest", PROFILE.pan, True),
-                ("fine", fine, False),
+                ("fine", FINE_AXIS, False),
             ):
                 head = driven(track.plans, axis, nearest)
                 row[f"{name}_jerk_ratio"] = rms(exact_jerk(head[SETTLES:])) / plan_jerk
@@ -322,7 +322,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
     parser.add_argument("--minutes", type=float, default=3.0)
-    parser.add_argument("--source", type=Path, help="play a tracked match, as tags would measure it")
+    parser.add_argument("--source", type=Path, help="a tracked match instead: the first two questions only")
     parser.add_argument("--traces", type=Path, help="folder that keeps the engine's messages for the next time")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--chances", type=Path, help="measure the table of chances, and write it to this file")
@@ -331,15 +331,16 @@ def main() -> None:
         kept = chosen.traces or Path(folder)
 
         def traces(alpha: float) -> list[Trace]:
-            if chosen.source:
-                return [recorded_trace(chosen.source, chosen.minutes, alpha, kept)]
             return [simulated_trace(seed, chosen.minutes, alpha, kept) for seed in chosen.seeds]
 
-        speculative = traces(SPECULATIVE)
+        speculative = [] if chosen.source else traces(SPECULATIVE)
         if chosen.chances:
             chosen.chances.write_text(_toml(measured_chances(speculative)), encoding="utf-8")
             return
-        tables = {"latency": latency_rows(speculative), "events": event_rows(traces(BUFFERED), speculative)}
+        if chosen.source:
+            tables = {"latency": latency_rows([recorded_trace(chosen.source, chosen.minutes)])}
+        else:
+            tables = {"latency": latency_rows(speculative), "events": event_rows(traces(BUFFERED), speculative)}
     for rows in tables.values():
         _print(rows)
     if chosen.json:

@@ -11,7 +11,6 @@ Simulated matches have one tag a person at 50 Hz and a ball at 100 Hz: a twelfth
 from __future__ import annotations
 
 import pickle
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
-from app.sources.captures import tracked_production
-from app.sources.production import write_simulation
+from app.sources.captures import first_seconds
 from football.match_sheet import MatchSheet
 from football.packets import raw_kind
 from football.recording import Recording
@@ -29,7 +27,7 @@ from football.update_stream import UpdateMessage, UpdateRecord, View
 from middleware.ordering.policy import EngineSettings
 from middleware.ordering.slack.settings import SlackSettings
 from replay import wire
-from replay.capture import Capture
+from replay.formats.tracking import read_tracking
 from simulator.radio.channels import channel_named, transmit
 from simulator.simulate import Simulation, simulate
 
@@ -88,17 +86,10 @@ def simulated_trace(seed: int, minutes: float, alpha: float, folder: Path, chann
     return _kept(folder / f"sim-{seed}-{minutes:g}-{channel}-{alpha:g}.pickle", make)
 
 
-def recorded_trace(source: Path, minutes: float, alpha: float, folder: Path, channel: str = "wifi") -> Trace:
-    """Return the trace of a tracked match, as tags would measure it; from ``folder`` if it is there already."""
-
-    def make() -> Trace:
-        production, _ = tracked_production(_settings(1, minutes), str(source))
-        with tempfile.TemporaryDirectory() as work:
-            write_simulation(production, Path(work) / "capture", channel_named(channel), 1)
-            capture = Capture.open(Path(work) / "capture")
-            return _trace(production.sheet, capture.payloads(0, capture.end_us), alpha, None)
-
-    return _kept(folder / f"{source.stem}-{minutes:g}-{channel}-{alpha:g}.pickle", make)
+def recorded_trace(source: Path, minutes: float) -> Trace:
+    """Return the ball of a tracked match, without messages of an engine."""
+    recording = first_seconds(read_tracking(str(source)), minutes * 60)
+    return Trace((recording.sheet.length_m, recording.sheet.width_m), (), _ball(recording))
 
 
 def _settings(seed: int, minutes: float) -> Simulation:
@@ -113,8 +104,8 @@ def _kept(file: Path, make: Callable[[], Trace]) -> Trace:
     return found
 
 
-def _trace(sheet: MatchSheet, payloads: Iterable[tuple[int, bytes]], alpha: float, ball: Floats | None) -> Trace:
-    """Play blocks through the pipeline; without a path of the ball, it is that of the views."""
+def _trace(sheet: MatchSheet, payloads: Iterable[tuple[int, bytes]], alpha: float, ball: Floats) -> Trace:
+    """Play blocks through the pipeline."""
     options = _WholeSlack(alpha=1.0) if alpha == BUFFERED else PipelineOptions(alpha=alpha)
     pipeline = MatchPipeline(sheet, options)
     arrived: list[Arrived] = []
@@ -125,15 +116,7 @@ def _trace(sheet: MatchSheet, payloads: Iterable[tuple[int, bytes]], alpha: floa
         if len(arrived) % 2_000 == 0:
             pipeline.take_tables()
     arrived.append(_arrived(pipeline.finish()))
-    return Trace((sheet.length_m, sheet.width_m), tuple(arrived), _seen(arrived) if ball is None else ball)
-
-
-def _seen(arrived: Iterable[Arrived]) -> Floats:
-    """Return the path of the ball as the views show it."""
-    balls = {
-        one.view.ball.ts_us: one.view.ball for one in arrived if one.view is not None and one.view.ball is not None
-    }
-    return np.array([(ts_us, ball.x_m, ball.y_m, ball.z_m) for ts_us, ball in sorted(balls.items())], dtype=float)
+    return Trace((sheet.length_m, sheet.width_m), tuple(arrived), ball)
 
 
 def _arrived(message: UpdateMessage) -> Arrived:

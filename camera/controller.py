@@ -29,6 +29,7 @@ from camera.bounds import Bounds, bounds_of
 from camera.drive import StepChooser
 from camera.event_scores import EventScores
 from camera.failures import signs_of
+from camera.framing import FramingTable
 from camera.freed import FreedSender
 from camera.head import Pose
 from camera.head_connection import PoseSource, connect, pose_of
@@ -99,6 +100,7 @@ class CameraController:
         calm: the style on air, and around failures.
         tracking: gets the pose at each tick while the head answers; closed at the end.
         source: of poses that the head sends by itself; closed at the end.
+        framing: what is in the picture by situation; None is the product's table.
 
     Raises:
         AddressError: the host of the head is unknown.
@@ -120,13 +122,14 @@ class CameraController:
         calm: Style = CALM,
         tracking: FreedSender | None = None,
         source: PoseSource | None = None,
+        framing: FramingTable | None = None,
     ) -> None:
         self._feed, self._mount, self._profile, self._record = feed, mount, profile, record
         self._tracking = tracking
         now_us = _now_us()
         bounds = bounds or bounds_of(profile)
         self._head = connect(profile, address, protocol, now_us, source)
-        self._planner = Planner(mount, profile, self._head.observer.at(now_us), style, size_m, role, bounds)
+        self._planner = Planner(mount, profile, self._head.observer.at(now_us), style, size_m, role, bounds, framing)
         self._dead_us = round(profile.motion.dead_time_ms * 1000)
         self._planner.delay_us = self._dead_us  # until views have an age
         #: Who steers, in which style, and what happens when something fails.

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from camera.bounds import Bounds, Range, Zone, bounds_of
+from camera.framing import FramingError, FramingTable, load_framing
 from camera.freed import PORT as FREED_PORT
 from camera.freed import FreedReceiver
 from camera.head import Pose
@@ -74,6 +75,7 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         role: what the camera shows, see ``camera.roles``.
         player: object id that a camera of the role ``follow`` shows.
         style: how it moves: ``calm``, ``normal`` or ``sport``.
+        framing: path of a framing table (relative to this file); empty is the product's.
         lead_ms: how far ahead of now it aims; None takes the style's.
         pan_limits_deg, tilt_limits_deg: soft limits, inside the travel of the head; None is the whole travel.
         forbidden: zones at which it never looks.
@@ -92,6 +94,7 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     role: str = "main"
     player: str = ""
     style: Literal["calm", "normal", "sport"] = "normal"
+    framing: str = ""
     lead_ms: float | None = None
     pan_limits_deg: Range | None = None
     tilt_limits_deg: Range | None = None
@@ -134,11 +137,15 @@ def host_port(text: str, usual_port: int) -> tuple[str, int]:
 
 
 class Camera(msgspec.Struct, frozen=True):
-    """A camera that is ready to be steered: its setup, the profile that it names, its head's address."""
+    """A camera that is ready to be steered: its setup, its head's profile and address, and its framing table.
+
+    The table is None for the product's.
+    """
 
     setup: CameraSetup
     profile: Profile
     address: Address | None
+    framing: FramingTable | None = None
 
     def freed_address(self) -> tuple[str, int] | None:
         """Return host and port for its FreeD messages; None if it sends none."""
@@ -195,7 +202,10 @@ def _camera(setup: CameraSetup, path: Path, environment: Mapping[str, str]) -> C
     try:
         row = protocol(setup.protocol)
         profile = load_profile(named)
+        framing = load_framing(path.parent / setup.framing) if setup.framing else None
         role_of(setup.role, setup.player)
+    except FramingError as error:
+        raise InstallationError(f"{where}: framing: {error}") from error
     except ProtocolError as error:
         raise InstallationError(f"{where}: protocol: {error}") from error
     except ProfileError as error:
@@ -206,7 +216,7 @@ def _camera(setup: CameraSetup, path: Path, environment: Mapping[str, str]) -> C
         raise InstallationError(f"{where}: {field}: {fault}")
     user, password = (environment[name] if name else "" for name in (setup.user_env, setup.password_env))
     address = Address(*host_port(setup.address, row.port), user, password) if setup.address else None
-    return Camera(setup, profile, address)
+    return Camera(setup, profile, address, framing)
 
 
 def _faults(setup: CameraSetup, profile: Profile, environment: Mapping[str, str]) -> list[tuple[str, str]]:

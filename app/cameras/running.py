@@ -137,6 +137,7 @@ def _controller(
         calm=setup.steering_style("calm"),
         tracking=FreedSender(to, setup.freed_id, setup.mount) if (to := camera.freed_address()) else None,
         source=camera.pose_source(),
+        framing=camera.framing,
     )
     running.callback(controller.stop)
     return controller.start()

@@ -59,6 +59,17 @@ def test_a_profile_may_stand_beside_the_file(tmp_path: Path) -> None:
     assert camera.profile.name == "Sony BRC-H700"
 
 
+def test_a_framing_table_may_stand_beside_the_file_and_is_checked_with_it(tmp_path: Path) -> None:
+    file = written(tmp_path, '[[camera]]\nname = "a"\nframing = "own.toml"')
+    (tmp_path / "own.toml").write_text("[play]\nwidth_m = 20.0\n")
+    (camera,) = load_installation(file)
+    assert camera.framing is not None
+    assert camera.framing.play.width_m == 20.0
+    (tmp_path / "own.toml").write_text("[play]\nwidth_m = -1.0\n")
+    with pytest.raises(InstallationError, match=r"camera 'a': framing: .*own.toml.*play.width_m"):
+        load_installation(file)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -1,0 +1,72 @@
+"""The bench of the cameras, on a made-up match: latency costs, the oracle is best, chances are counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bench import camera_latency as bench
+from bench.camera_traces import Arrived, Trace
+from camera.chances import CERTAIN
+from football.update_stream import BallView, EventRecord, UpdateRecord, View
+
+SIZE_M = (105.0, 68.0)
+
+
+def swinging(delay_us: int = 20_000, updates: dict[int, tuple[UpdateRecord, ...]] | None = None) -> Trace:
+    """Return twenty seconds of a ball that swings across the pitch, 25 times a second."""
+    ticks = np.arange(0, 20_000_000, 40_000)
+    x_m = 25 * np.sin(ticks / 1e6 * 0.9)
+    vx_m_s = 22.5 * np.cos(ticks / 1e6 * 0.9)
+    arrived = tuple(
+        Arrived(
+            int(t) + delay_us,
+            0,
+            View(int(t), BallView(int(t), x, 0.0, 0.0, v, 0.0, 0.0), ()),
+            (updates or {}).get(n, ()),
+        )
+        for n, (t, x, v) in enumerate(zip(ticks.tolist(), x_m.tolist(), vx_m_s.tolist(), strict=True))
+    )
+    return Trace(SIZE_M, arrived, np.column_stack([ticks, x_m, 0 * x_m, 0 * x_m]).astype(float))
+
+
+def update(event_id: str, kind: str, diff: int = 1) -> UpdateRecord:
+    return UpdateRecord(0, diff, 0, EventRecord(event_id, kind, "", 6, 0, "", "", 0.0, 0.0, None, 1.0))
+
+
+def test_latency_costs_aim() -> None:
+    soon, late = (bench.delayed(swinging(), delay_us) for delay_us in (60_000, 800_000))
+    errors = [bench.errors(t.pan_deg, t.ball_pan_deg, np.full(len(t.plans), 15.0)) for t in (soon, late)]
+    assert float(errors[1]["rms_deg"]) > 1.5 * float(errors[0]["rms_deg"])
+
+
+def test_no_track_scores_more_than_the_ball_itself_and_a_still_camera_scores_less() -> None:
+    track = bench.steered(swinging(), CERTAIN)
+    ball, width = track.ball_pan_deg, track.width_deg
+    own = bench.score(track.pan_deg, ball, width)
+    assert own <= bench.score(ball, ball, width)
+    assert bench.score(np.zeros_like(ball), ball, width) < own
+
+
+def test_a_head_with_a_fine_table_stays_nearer_to_the_plan() -> None:
+    plans = bench.delayed(swinging(), 60_000).plans
+    plan = np.array([one.pan.position for one in plans])
+    fine, coarse = (
+        float(np.abs(bench.driven(plans, axis, nearest=False) - plan)[200:].mean())
+        for axis in (bench.FINE_AXIS, bench.PROFILE.pan)
+    )
+    assert fine < coarse
+
+
+def test_chances_are_shares_of_events_that_stand() -> None:
+    said = {n: (update(f"e{n}", "pass.attempt"),) for n in range(20)}
+    said |= {n + 30: (update(f"e{n}", "pass.attempt", -1),) for n in range(5)}
+    chance = bench.measured_chances([swinging(updates=said)]).kinds["pass.attempt"]
+    assert chance.stands == pytest.approx(16 / 22, abs=0.001)
+    assert chance.settles_ms == pytest.approx(30 * 40)
+
+
+def test_an_event_that_is_withdrawn_and_asserted_again_stands() -> None:
+    said = {n: (update(f"e{n}", "out"),) for n in range(10)}
+    said |= {n + 20: (update(f"e{n}", "out", -1), update(f"e{n}", "out")) for n in range(10)}
+    assert bench.measured_chances([swinging(updates=said)]).kinds["out"].stands == pytest.approx(11 / 12, abs=0.001)
