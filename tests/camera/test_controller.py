@@ -111,7 +111,7 @@ def test_the_head_follows_the_ball_and_what_it_did_is_recorded(rig: Rig) -> None
 def test_a_silent_feed_stops_the_head_and_a_speaking_one_moves_it_again(rig: Rig) -> None:
     eventually(lambda: rig.head.moving)
     rig.feed.on = False
-    eventually(lambda: bool(rig.rows) and rig.rows[-1].mode == "stop")
+    eventually(lambda: "stop" in rig.modes_since(0))
     eventually(lambda: rig.controller.state().care == "wide" and not rig.head.moving)
     state, pose = rig.controller.state(), rig.head.pose()
     assert (state.mode, state.by, state.fault, state.needs_operator) == ("wide", "care", "feed", True)
