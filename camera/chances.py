@@ -2,7 +2,8 @@
 
 An engine that speculates asserts events early and withdraws some of them. Of each kind a share ``stands``; a wrong one
 is withdrawn after ``settles_ms`` in the mean. If withdrawals come at random at that rate, then by Bayes an event that
-has survived the time t stands with the chance ``s / (s + (1 - s) exp(-t / settles))``: it grows from s to 1.
+has survived the time t stands with the chance ``s / (s + (1 - s) exp(-t / settles))``: it grows from s to 1. A
+confidence of the event that is lower than s takes its place: it is counted, too, and knows more of the event.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ class Chance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stands: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.5
     settles_ms: Annotated[float, Meta(gt=0.0, le=10_000.0)] = 300.0
 
-    def after(self, age_us: int) -> float:
+    def after(self, age_us: int, confidence: float = 1.0) -> float:
         """Return the chance that an event stands which has survived ``age_us`` since it was asserted."""
-        if self.stands in (0.0, 1.0):
-            return self.stands
-        left = (1 - self.stands) * math.exp(-max(0, age_us) / (1000 * self.settles_ms))
-        return self.stands / (self.stands + left)
+        stands = min(self.stands, confidence)
+        if stands <= 0.0:
+            return 0.0
+        left = (1 - stands) * math.exp(-max(0, age_us) / (1000 * self.settles_ms))
+        return stands / (stands + left)
 
 
 class Chances(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -4,8 +4,8 @@ Theory of operation
 -------------------
 The point of interest is a weighted mean of points. The ball has weight 1; ``camera.lookahead`` says where it will be.
 Each recent event *pulls*: its situation in the framing table (``camera.framing``) names the subject, and how heavy the
-pull is, how long it holds and how it fades. A pull weighs this times the confidence of the event, times the chance that
-the event stands (``camera.chances``) while it is tentative. A withdrawn event pulls no more from the next tick on. The
+pull is, how long it holds and how it fades. While the event is tentative, the pull weighs this times the chance that
+the event stands (``camera.chances``). A withdrawn event pulls no more from the next tick on. The
 point may then jump; the movement does not, because ``camera.motion`` limits it, and goes on from where it is.
 
 Besides the point there are the *subjects*: what the picture must hold. They are the ball, its likely next players, the
@@ -159,8 +159,8 @@ def weight_of(pull: Pull, chances: Chances, now_us: int, frontier_us: int) -> fl
     age_us = now_us - pull.begin_us
     strength = 0.0 if pull.ended_by else pull.situation.strength(age_us / 1e6)
     if strength == 0.0 or pull.event.ts_us < frontier_us:
-        return strength * pull.event.confidence
-    return strength * pull.event.confidence * chances.of(pull.event.kind).after(age_us)
+        return strength
+    return strength * chances.of(pull.event.kind).after(age_us, pull.event.confidence)
 
 
 def interest(

@@ -104,7 +104,7 @@ def cameras_on(
 def _chance() -> Chance:
     """Return the chance that a tentative event of an age stands, as the planner weighs it, too."""
     chances = load_chances()
-    return lambda event, age_us: event.confidence * chances.of(event.kind).after(age_us)
+    return lambda event, age_us: chances.of(event.kind).after(age_us, event.confidence)
 
 
 def _controller(

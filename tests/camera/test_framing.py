@@ -82,6 +82,7 @@ def test_the_chance_of_an_event_grows_while_it_survives() -> None:
     assert grown == sorted(grown)
     assert grown[-1] > 0.99
     assert Chance(1.0).after(0) == 1.0
+    assert Chance(0.9, 200.0).after(0, confidence=0.3) == pytest.approx(0.3)
     assert Chance(0.0).after(10**9) == 0.0
 
 
