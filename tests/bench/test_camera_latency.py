@@ -59,14 +59,14 @@ def test_a_head_with_a_fine_table_stays_nearer_to_the_plan() -> None:
 
 
 def test_chances_are_shares_of_events_that_stand() -> None:
-    said = {n: (update(f"e{n}", "pass.attempt"),) for n in range(20)}
-    said |= {n + 30: (update(f"e{n}", "pass.attempt", -1),) for n in range(5)}
-    chance = bench.measured_chances([swinging(updates=said)]).kinds["pass.attempt"]
+    sent = {n: (update(f"e{n}", "pass.attempt"),) for n in range(20)}
+    sent |= {n + 30: (update(f"e{n}", "pass.attempt", -1),) for n in range(5)}
+    chance = bench.measured_chances([swinging(updates=sent)]).kinds["pass.attempt"]
     assert chance.stands == pytest.approx(16 / 22, abs=0.001)
     assert chance.settles_ms == pytest.approx(30 * 40)
 
 
 def test_an_event_that_is_withdrawn_and_asserted_again_stands() -> None:
-    said = {n: (update(f"e{n}", "out"),) for n in range(10)}
-    said |= {n + 20: (update(f"e{n}", "out", -1), update(f"e{n}", "out")) for n in range(10)}
-    assert bench.measured_chances([swinging(updates=said)]).kinds["out"].stands == pytest.approx(11 / 12, abs=0.001)
+    sent = {n: (update(f"e{n}", "out"),) for n in range(10)}
+    sent |= {n + 20: (update(f"e{n}", "out", -1), update(f"e{n}", "out")) for n in range(10)}
+    assert bench.measured_chances([swinging(updates=sent)]).kinds["out"].stands == pytest.approx(11 / 12, abs=0.001)
