@@ -15,6 +15,7 @@ from where the head stands, at rest, so that the camera comes back with a ramp.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter, deque
@@ -26,6 +27,7 @@ import numpy as np
 
 from camera.authority import Authority, Steering
 from camera.bounds import Bounds, bounds_of
+from camera.correction import Correction
 from camera.drive import StepChooser
 from camera.event_scores import EventScores
 from camera.failures import signs_of
@@ -36,7 +38,7 @@ from camera.head_connection import PoseSource, connect, pose_of
 from camera.interest import Interest
 from camera.metrics import CameraFigures
 from camera.mount import Mount
-from camera.operator import Order, Track
+from camera.operator import ManualDrive, Order, Track
 from camera.planner import CALM, NORMAL, TICK_US, Plan, Planner, Style
 from camera.profile import Profile
 from camera.protocols.messages import Drive
@@ -137,6 +139,8 @@ class CameraController:
         #: Why the input is not reliable; empty if it is.
         self.distrust = ""
         self._chooser = StepChooser(profile)
+        self._measured_mount, self._correction = mount, Correction()
+        self._nudge: tuple[Pose, Plan | None] | None = None  # where a drive has left the camera, and the plan after it
         self._was_online = False
         self._cursor = 0
         self._view: View | None = None
@@ -186,7 +190,9 @@ class CameraController:
         ``commands_sent``, ``commands_acked``, ``commands_refused``, ``commands_timeout``, ``commands_resent``,
         ``resets``, ``reconnects``, ``garbled_answers``, ``record_errors``; ``latency_p50_ms``, ``latency_p95_ms`` from
         a position's arrival at the source to the first drive command after it; ``stopped``: 1.0 once the head has
-        confirmed that it stands still; ``failure``: the error that ended the thread, empty if there was none.
+        confirmed that it stands still; ``bias_pan_deg``, ``bias_tilt_deg``, ``bias_nudges``: the correction of the
+        aim by the operator's nudges (``camera.correction``); ``failure``: the error that ended the thread, empty if
+        there was none.
         """
         with self._lock:
             figures: dict[str, float | str] = {**self._figures.figures(), **self._event_scores.figures()}
@@ -199,6 +205,8 @@ class CameraController:
         if len(latencies_ms):
             figures["latency_p50_ms"] = float(np.quantile(latencies_ms, 0.5))
             figures["latency_p95_ms"] = float(np.quantile(latencies_ms, 0.95))
+        figures["bias_pan_deg"], figures["bias_tilt_deg"] = self._correction.pan_deg, self._correction.tilt_deg
+        figures["bias_nudges"] = float(self._correction.nudges)
         figures["failure"] = self._failure
         return figures
 
@@ -240,8 +248,26 @@ class CameraController:
         plan = self._planner.tick(now_us, self._feed.frontier_us())
         if self._head.online:
             self._command(plan, now_us)
+        self._learn(plan, steering, now_us)
         self._head.send(now_us)
         self._record_tick(plan, steering, now_us)
+
+    def _learn(self, plan: Plan, steering: Steering, now_us: int) -> None:
+        """Correct the mount by where an operator's drive has left the camera, seen at the second tick after it."""
+        if isinstance(steering.order, ManualDrive):
+            self._nudge = (self._head.observer.at(now_us), None)
+        elif self._nudge is not None:
+            pose, before = self._nudge
+            aims = plan.mode in ("follow", "hold")
+            self._nudge = (pose, plan) if aims and before is None else None
+            if aims and before is not None and now_us > before.now_us:
+                moved_deg = math.hypot(
+                    plan.target_pan_deg - before.target_pan_deg, plan.target_tilt_deg - before.target_tilt_deg
+                )
+                off_deg = pose.pan_deg - plan.target_pan_deg, pose.tilt_deg - plan.target_tilt_deg
+                speed_deg_s = moved_deg / ((now_us - before.now_us) / 1e6)
+                self._correction = self._correction.nudged(*off_deg, pose.width_deg, speed_deg_s)
+                self._mount = self._planner.mount = self._correction.applied(self._measured_mount)
 
     def _steered(self, now_us: int) -> Steering:
         """Let the authority decide who steers in this tick, and tell the planner."""

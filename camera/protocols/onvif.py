@@ -9,7 +9,8 @@ speed of the head's profile.
 
 A stop is a movement at speed zero, then ``Stop``: some devices ignore one, some the other. ``ContinuousMove`` carries a
 time-out of a second, so that a head whose network is lost stops by itself; the caller repeats a drive that is to go on.
-Some devices ignore the time-out. Those that refuse it get drives without one.
+Some devices ignore the time-out. Those that refuse it get drives without one. Some answer with prefixes that they have
+not declared, and some close the connection after each answer: both are read.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from html import escape
@@ -46,6 +48,8 @@ _NAMESPACES = {
     "tptz": "http://www.onvif.org/ver20/ptz/wsdl",
     "tt": "http://www.onvif.org/ver10/schema",
 }
+_PREFIX, _DECLARED = re.compile(rb"</?([A-Za-z_][\w.-]*):"), re.compile(rb"xmlns:([A-Za-z_][\w.-]*)\s*=")
+_ROOT = re.compile(rb"<[A-Za-z_][\w.:-]*")
 _SECURITY = (
     '<s:Header><w:Security xmlns:w="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd"'
     ' xmlns:u="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd"'
@@ -181,7 +185,7 @@ class Onvif:
 
     def _reply(self, status: int, body: bytes, message: Message | None) -> Reply:
         try:
-            root = decode_xml(body)
+            root = decode_xml(with_all_prefixes(body))
         except UntrustedError:
             return Refused(status)
         if status != 200 or root.find(".//{*}Fault") is not None:
@@ -254,6 +258,18 @@ class Onvif:
 
     def _take_node(self, root: XmlElement) -> None:
         self._spaces = frozenset(uri.text or "" for uri in root.iterfind(".//{*}URI"))
+
+
+def with_all_prefixes(body: bytes) -> bytes:
+    """Return a document whose root declares all prefixes; some devices answer with prefixes that nobody has declared.
+
+    >>> with_all_prefixes(b'<s:E xmlns:s="u"><ptz:R/></s:E>')
+    b'<s:E xmlns:ptz="undeclared" xmlns:s="u"><ptz:R/></s:E>'
+    """
+    used, declared = set(_PREFIX.findall(body)), set(_DECLARED.findall(body))
+    missing = b"".join(b' xmlns:%b="undeclared"' % prefix for prefix in sorted(used - declared - {b"xml"}))
+    root = _ROOT.search(body)
+    return body[: root.end()] + missing + body[root.end() :] if missing and root else body
 
 
 def units_of(axis: AxisProfile, value: float, in_degrees: bool) -> int:

@@ -176,8 +176,10 @@ class TurnSession:
 
     def receive(self, data: bytes, now_us: int) -> None:
         """Take a piece of the stream; an empty one says that the connection is gone."""
-        if not data and not (self._flying and self._dialect.closes_idle):
+        awaits_reply = self._flying is not None and not self._more
+        if not data and not (awaits_reply and self._dialect.closes_idle):
             if self._dialect.closes_idle:
+                self._hang_up = True
                 self._dialect.forget()
             else:
                 self._lose(now_us)
@@ -225,6 +227,8 @@ class TurnSession:
             if isinstance(reply, Done):
                 self.ready = True
                 self._session_events.append(Connected(self._again))
+            else:
+                self._due_us = self._clock_us + self._retry_us
             return
         if isinstance(reply, Refused):
             self._emit(ticket, message, Signal.REFUSED, sent_us, code=reply.code)

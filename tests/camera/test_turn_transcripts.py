@@ -200,3 +200,47 @@ def test_an_onvif_drive_has_a_time_out_until_the_device_refuses_it() -> None:
     assert session.drive_repeat_us == 0
     events = [one for one in iter(session.next_event, None) if isinstance(one, Outcome)]
     assert [one.signal for one in events] == [Signal.ACKED, Signal.COMPLETED]
+
+
+def test_a_head_that_refuses_the_first_stop_is_not_flooded_with_stops() -> None:
+    talk = Conversation(TurnSession(ViscaTcp(PTZOPTICS)))
+    sent = 0
+    for _ in range(100):
+        if talk.sends(20):
+            sent += 1
+            talk.hears("90 60 41 ff")
+    assert 3 <= sent <= 5
+
+
+def test_an_onvif_answer_with_a_prefix_that_nobody_has_declared_is_read() -> None:
+    onvif = Onvif(load_profile("onvif-generic"), "head")
+    session, now_us = TurnSession(onvif), 0
+    while not session.ready:
+        now_us += 10_000
+        assert session.to_send(now_us)
+        session.receive(onvif_answer("<ptz:Response/>"), now_us)
+    session.submit(PositionInquiry())
+    session.to_send(now_us + 10_000)
+    place = '<tt:Position><tt:PanTilt x="0.5" y="0"/></tt:Position>'
+    session.receive(onvif_answer(f"<ptz:GetStatusResponse>{place}</ptz:GetStatusResponse>"), now_us + 20_000)
+    reports = [one.report for one in iter(session.next_event, None) if isinstance(one, Outcome)]
+    assert reports == [Position(8500, 3000)]
+
+
+def test_an_onvif_head_that_closes_the_connection_after_each_answer_is_connected_without_a_loss() -> None:
+    session, now_us = TurnSession(Onvif(load_profile("onvif-generic"), "head")), 0
+    sent = b""
+    for _ in range(20):
+        now_us += 10_000
+        pieces = session.to_send(now_us)
+        assert session.wants_new_connection or len(pieces) == 1
+        sent += b"".join(pieces)
+        if pieces:
+            session.receive(onvif_answer("<ok/>").replace(b"HTTP/1.1", b"HTTP/1.0"), now_us)
+            session.receive(b"", now_us)
+        if session.ready:
+            break
+    assert session.ready
+    assert session.resets == 1
+    assert sent.count(b"ContinuousMove>") == 2, "one element, opened and closed"
+    assert sent.count(b"<tptz:Stop>") == 1
