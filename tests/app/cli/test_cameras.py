@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -34,6 +35,17 @@ def test_a_file_is_checked_and_its_heads_are_asked(tmp_path: Path) -> None:
         assert found.returncode == 0, found.stderr
         assert json.loads(found.stdout)[0]["head"] == "Sony BRC-X400"
         assert head.executed <= 2  # stops only
+
+
+def test_the_example_of_the_docs_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "cameras.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```toml\n(# cameras\.toml.*?)^```", page, flags=re.M | re.S)
+    (tmp_path / "cameras.toml").write_text(example)
+    for name in re.findall(r'_env = "(\w+)"', example):
+        monkeypatch.setenv(name, "any")
+    found = run("check", "--json", cwd=tmp_path)
+    assert found.returncode == 0, found.stderr
+    assert [camera["name"] for camera in json.loads(found.stdout)] == ["main", "striker"]
 
 
 def test_a_mistake_is_one_sentence(tmp_path: Path) -> None:
