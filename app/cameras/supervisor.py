@@ -99,7 +99,7 @@ class Supervisor:
 
     def _note_care(self, name: str, controller: CameraController) -> None:
         care, before = controller.authority.care, self._cares[name]
-        if care.state != before.state or (care.fault and care.fault != before.fault):
+        if care.state != before.state:  # faults that take turns would fill the journal
             self._journal.note(name, f"{care.state} {care.fault}".strip(), "care", care.problem)
         self._cares[name] = care
 
