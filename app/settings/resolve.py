@@ -123,7 +123,11 @@ def read_stored_settings(store: Path) -> dict[str, Any] | None:
     names = stored.get("detectors", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise StoreError(f"{store}/run.json: damaged: detectors = {names}")
-    tree = parameters_from(stored.get("parameters", {}), f"{store}/run.json")
+    try:
+        tree = parameters_from(stored.get("parameters", {}), f"{store}/run.json")
+    except ParametersError as error:
+        mend = f"another version made this match: `touchline live --source {store}` plays it again"
+        raise ParametersError(f"{error}; {mend}") from error
     lateness_s = stored.get("allowed_lateness_s", LiveSettings.model_fields["allowed_lateness_s"].default)
     if not isinstance(lateness_s, int | float):
         raise StoreError(f"{store}/run.json: damaged: allowed_lateness_s = {lateness_s}")

@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.settings.parameters import ParametersError, as_toml, load_parameters, parameters_from
+from app.settings.resolve import read_stored_settings
 from detectors.parameters import ORDERED, Parameters, all_parameters
+from football.match_sheet import MatchSheet
+from replay.match_store import MatchStore
 
 FREE = [p for p in all_parameters() if p.path not in {path for pair in ORDERED for path in pair}]
 
@@ -89,3 +92,9 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 def test_several_mistakes_are_told_together():
     with pytest.raises(ParametersError, match=r"near\.a .*; .*hit\.b"):
         parameters_from({"near": {"a": 1}, "hit": {"b": 2}}, "x")
+
+
+def test_a_match_of_a_version_with_other_parameters_says_how_to_go_on(tmp_path: Path):
+    MatchStore.create(tmp_path / "old", MatchSheet("old"), {"settings": {"parameters": {"hit": {"no_such_m": 1.0}}}})
+    with pytest.raises(ParametersError, match=r"no parameter hit\.no_such_m.*another version made this match"):
+        read_stored_settings(tmp_path / "old")
