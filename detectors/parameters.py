@@ -54,7 +54,7 @@ from detectors.outcomes.receptions import InterceptionParameters, OutcomeParamet
 from detectors.outcomes.saves import SaveParameters
 from detectors.outcomes.shots import ShotOutcomeParameters
 from detectors.play.goalkeeper_hands import KeeperParameters
-from detectors.play.phase import PhaseParameters
+from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.restart_kicks import RestartKickParameters
 from detectors.play.spots import SpotParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters

@@ -141,3 +141,9 @@ def travelled_m(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> 
     if rest.since_us < 0 or now_us - rest.last_us > p.travel_us:
         return -1.0
     return math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m)
+
+
+def apart_m(taker: BodyState | None, frame: Frame, ball: BallState) -> float:
+    """Distance of the ball from its taker now, in metres; infinity if the frame does not have him."""
+    body = next((b for b in frame.players if taker is not None and b.object_id == taker.object_id), None)
+    return math.inf if body is None else math.hypot(ball.x_m - body.x_m, ball.y_m - body.y_m)

@@ -13,13 +13,16 @@ Tracking has no whistle. A *stoppage*, the time in which the ball is dead, begin
 
 A stoppage ends with a *kick from rest*, which may be a throw. The ball has been slow for a while, then moves a few
 metres at once, away from a player, and from a position where the restart after this cause may be taken (Laws 8, 13,
-15, 16, 17). No other movement of a dead ball ends a stoppage: it may be rolled, carried or thrown back. If players play
-a dead ball inside the field for some seconds without a pause, the detector has missed the restart, and play goes on
-(*fallback*).
+15, 16, 17). No other movement of a dead ball ends a stoppage: it may be rolled, carried or thrown back.
+
+The detector may have missed the restart, or the ball was never out. *Evidence* shows that
+(:mod:`detectors.play.evidence`): players play the ball to each other in the field. Then play goes on (*fallback*),
+dated back to where the evidence began, by at most ``horizon_us``. All other transitions are dated when they are known.
+Each is dated after the one before.
 
 Decisions of the officials (1.10) overrule geometry: the ball is dead from their stop until they resume play. Players
 often still kick a ball after the whistle. So a stop by the officials ends without their word only with a kick from
-rest, or after half a minute of play.
+rest, or with as much evidence as after a goal.
 
 A stream may begin at any time. Until the ball has stalled or was kicked from rest, the detector publishes nothing, and
 play counts as live.
@@ -31,17 +34,27 @@ and ``goal.candidate``; 9.1 to 9.6 (:mod:`detectors.laws.restarts`) name the res
 from __future__ import annotations
 
 import math
-from typing import Annotated
 
 import msgspec
 
 from detectors.ball.lines import IN_LINES, OUT_LINES
 from detectors.decisions import at_least, at_most, is_over
 from detectors.emission import make_event
-from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, extend_rest, is_dropped, nearest, travelled_m
+from detectors.play.dead_ball_kicks import NO_REST, Rest, apart_m, extend_rest, is_dropped, nearest, travelled_m
+from detectors.play.evidence import (
+    Case,
+    Finding,
+    Played,
+    chance_of_play,
+    corrected,
+    is_sure,
+    recent,
+    with_contact,
+    with_restart,
+)
+from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.restart_kicks import RestartKickParameters, may_restart
-from detectors.play.stalls import NO_STALL, Stall, StallParameters, stall_sign, update_stall
-from detectors.reasons import reason
+from detectors.play.stalls import NO_STALL, Stall, stall_sign, update_stall
 from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
 from football.payloads import (
@@ -58,84 +71,6 @@ from football.payloads import (
 from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
-
-
-class PhaseParameters(msgspec.Struct, frozen=True):
-    """When the ball is dead, and what counts as a kick from rest.
-
-    Attributes:
-        settle_us: a ball that has crossed a line is dead after this time outside, on camera tracking.
-        settle_rtls_us: a ball that has crossed a line is dead after this time outside, on radio.
-        sure: least confidence of a ball in the goal that ends play.
-        rest_us: least time for which the ball is slow before a kick from rest.
-        travel_m: least distance that the ball covers at once from a corner kick, goal kick or kick-off.
-        travel_touch_m: least distance that the ball covers at once from a throw-in.
-        travel_stop_m: least distance that the ball covers at once from a free kick.
-        put_us: if the ball has lain for this long, a free kick may be as short as ``travel_put_m``.
-        travel_put_m: least distance that the ball covers at once from a free kick, if it has lain for ``put_us``.
-        lay_us: the ball was out over a line, then lay in the field for this long and was kicked as far as a free kick:
-            the cause was a stop, before the ball ran out.
-        reach_m: greatest distance of the taker from the resting ball.
-        left_m: least distance of the kicked ball from its taker.
-        keeper_us: time for which a defender in his own penalty area may keep a stalled ball in play.
-        play_m: a change of the ball's velocity this near to a player is his contact.
-        play_m_s: least change of the ball's velocity at such a contact.
-        guard_m: greatest distance from the ball of a defender who keeps it in play (``keeper_us``).
-        whistle_us: a stalled ball was stopped at most this long after its last contact.
-        goal_rest_us: after a goal, the ball lies for at least this long before a restart that is no kick-off.
-        fallback_us: a dead ball that is played in the field for this long without a pause is in play.
-        goal_fallback_us: the same limit as ``fallback_us``, after a goal and after a stop by the officials.
-        rest: limits of a rest.
-        stall: signs of a stalled ball.
-    """
-
-    settle_us: Annotated[int, reason("Optical tracks wobble over the line for less.")] = 400_000
-    settle_rtls_us: Annotated[int, reason("A radio's ball is exact to some centimetres.")] = 100_000
-    sure: Annotated[float, reason("More likely in than not.")] = 0.5
-    rest_us: Annotated[int, reason("Portugal-Switzerland 2019.")] = 1_000_000
-    travel_m: Annotated[float, reason("These restarts have a position of their own.")] = 3.0
-    travel_touch_m: Annotated[float, reason("Opta/TRACAB clip: a lob of 2.5 m to a mate beside the line.")] = 2.0
-    travel_stop_m: Annotated[
-        float, reason("Players push a dead ball about; Opta/TRACAB clip: one chips it 5.5 m to where the foul was.")
-    ] = 6.0
-    put_us: Annotated[int, reason("Portugal-Switzerland 2019.")] = 2_500_000
-    travel_put_m: Annotated[float, reason("Portugal-Switzerland 2019.")] = 4.0
-    lay_us: Annotated[
-        int,
-        reason(
-            "The whistle came before the ball ran out (generated match, seed 19); in Portugal-Switzerland 2019 no dead "
-            "ball lies so long where it may not be taken from."
-        ),
-    ] = 4_000_000
-    reach_m: Annotated[
-        float, reason("Portugal-Switzerland 2019: at most 1.7 m in 20 restarts; StreamTeam has 3 m.")
-    ] = 2.5
-    left_m: Annotated[
-        float,
-        reason(
-            "Else the taker runs along the line with the ball in his hands (0.2 to 0.5 m in generated matches; a leg's "
-            "length)."
-        ),
-    ] = 1.0
-    keeper_us: Annotated[int, reason("Law 12: 8 s with hands, more with feet.")] = 12_000_000
-    play_m: Annotated[float, reason("As a contact of 5.2: a stretched leg.")] = 1.0
-    play_m_s: Annotated[float, reason("Ours: above the noise of optical velocities.")] = 2.0
-    guard_m: Annotated[float, reason("Ours: farther away he has left the ball alone.")] = 6.0
-    whistle_us: Annotated[
-        int,
-        reason(
-            "Nobody leaves a live ball to itself (generated matches, seeds 11 to 30: of 13 whistles 11 come 0.1 to "
-            "0.8 s after the last contact)."
-        ),
-    ] = 400_000
-    goal_rest_us: Annotated[
-        int, reason("After a goal a player may kick the ball from the net towards the centre: no restart.")
-    ] = 2_000_000
-    fallback_us: Annotated[int, reason("Ours.")] = 6_000_000
-    goal_fallback_us: Annotated[int, reason("The ball is run back to the centre first. Ours.")] = 30_000_000
-    rest: RestParameters = RestParameters()
-    stall: StallParameters = StallParameters()
-
 
 #: Causes of a stoppage.
 STOPPAGE_CAUSES = ("touch", "goal line", "goal", "stop")
@@ -161,10 +96,11 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         attacks_x: team that attacks towards +x.
         rest: the newest rest of the ball.
         stall: signs that the ball has stalled.
-        fast_us: begin of the time in which players play a dead ball in the field; -1 if they do not.
+        case: the case that a dead ball is in play again; None if nothing speaks for it.
         stopped: True if officials have stopped play.
         peak: a change of the ball's velocity, until the next frame shows who was there.
         played_us: time of the newest contact since the ball is in play; -1 without one.
+        turned_us: the event time of the newest transition.
     """
 
     mode: str = "unknown"
@@ -174,10 +110,11 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     attacks_x: Team = ""
     rest: Rest = NO_REST
     stall: Stall = NO_STALL
-    fast_us: int = -1
+    case: Case | None = None
     stopped: bool = False
     peak: Event | None = None
     played_us: int = -1
+    turned_us: int = -(2**62)
 
 
 class PlayPhase:
@@ -192,7 +129,7 @@ class PlayPhase:
     ``kick_off_shape``, ``penalty_shape``, ``shoot_out`` (True if the teams stood so); ``dropped`` (True if the referee
     dropped the ball); ``vx_m_s``, ``vy_m_s``,
     ``height_m`` (the ball after the kick); ``taker_x_m``, ``taker_y_m`` (metres, or null); ``attacks_x`` (team that
-    attacks towards +x).
+    attacks towards +x); of a correction ``evidence`` (its signs in words), and its chance as ``confidence``.
     """
 
     def __init__(
@@ -206,6 +143,7 @@ class PlayPhase:
         self._settle = (p.settle_rtls_us, "phase.settle_rtls_us")
         if sheet.quality.kind != "rtls":
             self._settle = (p.settle_us, "phase.settle_us")
+        self._rest, self._quick = (p.rest_us, "phase.rest_us"), (p.evidence.quick_us, "phase.evidence.quick_us")
         self.pitch = pitch_of(sheet)
         self._slow2 = self.parameters.stall.slow_m_s**2
         self.spec = Spec(
@@ -222,6 +160,7 @@ class PlayPhase:
                 "official.resume",
             ),
             outputs=("phase.dead", "phase.live"),
+            horizon_us=self.parameters.evidence.window_us,
             internal=("phase.dead", "phase.live"),
             parameters={**msgspec.to_builtins(self.parameters), **msgspec.structs.asdict(self.kick)},
             source="IFAB Laws 8, 9, 12-17; StreamTeam set plays; thresholds ours",
@@ -246,11 +185,11 @@ class PlayPhase:
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind.startswith("official."):
             return self._obey_officials(state, event)
-        if state.mode == "dead":
-            return state, NOTHING
         if event.kind == "ball.accel_peak":
             struck = not payload.detail["bounce"] and number(payload, "delta_v_m_s") >= self.parameters.play_m_s
             return (msgspec.structs.replace(state, peak=event), NOTHING) if struck else (state, NOTHING)
+        if state.mode == "dead":
+            return state, NOTHING
         if event.kind == "ball.in_goal":
             what = "how surely the ball is in the goal"
             if not at_least(what, payload.confidence, self.parameters.sure, "phase.sure", about="phase.dead"):
@@ -274,7 +213,7 @@ class PlayPhase:
             payload = EventPayload("stop", x_m=x_m, y_m=y_m, detail=detail)
             dead = make_event("phase.dead", event.ts_us, event.source, payload, causes=(event.id,))
             # A ball that lay before the whistle and is kicked on after it was not kicked from rest.
-            return PhaseState("dead", "stop", "", None, state.attacks_x, stopped=True), (dead,)
+            return PhaseState("dead", "stop", "", None, state.attacks_x, stopped=True, turned_us=dead.ts_us), (dead,)
         if state.mode == "live":
             return state, NOTHING
         detail = {"line": state.line, "fallback": True, "kick_us": at_us, "rest_s": 0.0, "kick_off_shape": False}
@@ -282,7 +221,7 @@ class PlayPhase:
         detail |= {"vx_m_s": 0.0, "vy_m_s": 0.0, "height_m": 0.0, "taker_x_m": None, "taker_y_m": None}
         payload = EventPayload(state.cause, x_m=x_m, y_m=y_m, detail={**detail, "attacks_x": state.attacks_x})
         live = make_event("phase.live", event.ts_us, event.source, payload, causes=(event.id,))
-        return PhaseState("live", state.cause, "", None, state.attacks_x), (live,)
+        return PhaseState("live", state.cause, "", None, state.attacks_x, turned_us=live.ts_us), (live,)
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         exit_event = state.exit
@@ -313,19 +252,31 @@ class PlayPhase:
         """Play goes on, or begins if nothing was known of it."""
         mode = state.mode
         if mode == "unknown" and not slow:
-            if self._kicked(state, now_us, frame, ball, rest) and rest.shape:
-                return self._resume(state, now_us, ball, rest, fallback=False)
+            if self._kicked(state, now_us, frame, ball, rest, self._rest) and rest.shape:
+                return self._resume(state, now_us, ball, rest)
             if rest.since_us < 0 or now_us - rest.last_us > self.parameters.rest.bridge_us:
                 # Outside without having crossed a line: the stream began with a dead ball.
                 is_live = state.exit is not None or self.pitch.inside(ball.x_m, ball.y_m)
                 mode = "live" if is_live else "dead"
-        played_us = state.played_us
-        return PhaseState(mode, state.cause, "", state.exit, state.attacks_x, rest, stall, played_us=played_us), NOTHING
+        after = PhaseState(
+            mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played_us,
+            state.turned_us,
+        )  # fmt: skip
+        return after, NOTHING
 
     def _with_contact(self, state: PhaseState, peak: Event, frame: Frame) -> PhaseState:
         """Count a change of the ball's velocity near a player as his contact."""
-        by_player = nearest(frame, *location_m(payload_of(peak)))[1] <= self.parameters.play_m
-        return msgspec.structs.replace(state, peak=None, played_us=peak.ts_us if by_player else state.played_us)
+        x_m, y_m = location_m(payload_of(peak))
+        player, away_m = nearest(frame, x_m, y_m)
+        if player is None or away_m > self.parameters.play_m:
+            return msgspec.structs.replace(state, peak=None)
+        if state.mode != "dead":
+            return msgspec.structs.replace(state, peak=None, played_us=peak.ts_us)
+        case = state.case
+        if self.pitch.inside(x_m, y_m):
+            made = Played(peak.ts_us, player.object_id, player.team, x_m, y_m, peak.id)
+            case = with_contact(case or Case(peak.ts_us), made, self.parameters.evidence)
+        return msgspec.structs.replace(state, peak=None, case=case)
 
     def _is_stopped(
         self, state: PhaseState, stall: Stall, now_us: int, ball: BallState, near: BodyState | None
@@ -358,7 +309,7 @@ class PlayPhase:
         detail: dict[str, Scalar] = {"line": "", "sign": sign, "since_us": since_us}
         payload = EventPayload("stop", x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, confidence=0.7, detail=detail)
         dead = make_event("phase.dead", now_us, f"ball:{since_us}/{sign}", payload)
-        return PhaseState("dead", "stop", "", None, state.attacks_x, rest), (dead,)
+        return PhaseState("dead", "stop", "", None, state.attacks_x, rest, turned_us=now_us), (dead,)
 
     def _end_play(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
         payload = payload_of(by)
@@ -367,50 +318,86 @@ class PlayPhase:
             cause, x_m=payload.x_m, y_m=payload.y_m, z_m=payload.z_m, confidence=payload.confidence, detail=detail
         )
         dead = make_event("phase.dead", now_us, by.source, stoppage, causes=(by.id,))
-        return PhaseState("dead", cause, payload.variant, None, state.attacks_x), (dead,)
+        return PhaseState("dead", cause, payload.variant, None, state.attacks_x, turned_us=now_us), (dead,)
 
     def _while_dead(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest
     ) -> Step[PhaseState]:
-        p = self.parameters
-        ended = None if slow else self._ended_by_kick(state, now_us, frame, ball, rest)
+        ended = None if slow else self._ended_by_kick(state, now_us, frame, ball, rest, self._rest)
         if ended is not None:
-            return self._resume(ended, now_us, ball, rest, fallback=False)
-        paused = rest.since_us >= 0 and now_us - rest.since_us >= p.rest_us and slow
-        fast_us = state.fast_us
-        if paused or not self.pitch.inside(ball.x_m, ball.y_m):
-            fast_us = -1
-        elif fast_us < 0:
-            fast_us = now_us
-        elif self._is_played_on(state, now_us - fast_us):
-            return self._resume(state, now_us, ball, rest, fallback=True)
+            return self._resume(ended, now_us, ball, rest)
+        case = self._case(state, now_us, frame, ball, slow, rest)
+        # A ball that has just left where it lay may still prove to be a restart.
+        p, lay_us = self.parameters, rest.last_us - rest.put_us
+        left_now = lay_us >= p.rest_us and now_us - rest.last_us <= p.rest.travel_us
+        if case is not None and not left_now:
+            finding = self._played_on(state, case)
+            if finding is not None:
+                return self._correct(state, case, finding, now_us, ball)
         after = PhaseState(
-            "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, fast_us, state.stopped
-        )
+            "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
+            turned_us=state.turned_us,
+        )  # fmt: skip
         return after, NOTHING
 
-    def _is_played_on(self, state: PhaseState, played_us: int) -> bool:
-        """True if players have played a dead ball for so long that the restart must have been missed."""
-        p, path = self.parameters, "fallback_us"
-        limit_us = p.fallback_us
-        if state.cause == "goal" or state.stopped:
-            path, limit_us = "goal_fallback_us", p.goal_fallback_us
-        return at_least("time that the ball is played", played_us, limit_us, f"phase.{path}", about="phase.live")
+    def _case(
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest
+    ) -> Case | None:
+        """The case that a dead ball is in play again; None while it pauses, or is outside."""
+        p, case = self.parameters, state.case
+        if not self.pitch.inside(ball.x_m, ball.y_m):
+            return None
+        if slow and now_us - rest.put_us >= p.rest_us:
+            # A kick that ends the pause may be dated before the ball has left.
+            struck = case is not None and case.contacts and now_us - case.contacts[-1].at_us <= p.kicked_us
+            return Case(now_us, 0, case.contacts[-1:]) if struck and case is not None else None
+        case = Case(now_us) if case is None else recent(case, now_us, p.evidence, paused=slow)
+        if slow or case.restart is not None or state.cause not in LINE_CAUSES or state.stopped:
+            return case
+        ended = self._ended_by_kick(state, now_us, frame, ball, rest, self._quick)
+        if ended is None:
+            return case
+        return with_restart(case, self._live(ended, now_us, ball, rest, fallback_us=None), p.evidence)
+
+    def _played_on(self, state: PhaseState, case: Case) -> Finding | None:
+        """The evidence that play goes on, if it suffices."""
+        p = self.parameters.evidence
+        prior = p.goal_prior_share if state.cause == "goal" or state.stopped else p.prior_share
+        finding = chance_of_play(case, p, prior)
+        return finding if is_sure(finding, p) else None
+
+    def _correct(
+        self, state: PhaseState, case: Case, finding: Finding, now_us: int, ball: BallState
+    ) -> Step[PhaseState]:
+        """Bring a dead ball into play, dated back to where the evidence of it began."""
+        live, contacts = case.restart, case.contacts
+        if live is None:
+            played_us = contacts[0].at_us if contacts else now_us - case.moved_us
+            at_us = max(played_us - 1, now_us - self.spec.horizon_us, state.turned_us + 1)
+            live = self._live(state, at_us, ball, NO_REST, fallback_us=played_us)
+        live = corrected(live, finding, tuple(c.id for c in contacts if c.id != live.id))
+        after_us = contacts[-1].at_us if contacts else -1
+        after = PhaseState(
+            "live", payload_of(live).variant, "", None, state.attacks_x, played_us=after_us, turned_us=live.ts_us
+        )
+        return after, (live,)
 
     def _ended_by_kick(
-        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest, least: tuple[int, str]
     ) -> PhaseState | None:
         """The state that a kick from rest ends, with the cause that fits the kick; None without such a kick."""
-        if self._kicked(state, now_us, frame, ball, rest):
+        if self._kicked(state, now_us, frame, ball, rest, least):
             return state
-        lay_us = rest.last_us - rest.put_us
-        if state.cause not in LINE_CAUSES or (lay_us < self.parameters.lay_us and rest.penalty != "shoot-out"):
+        lay_us, shaped = rest.last_us - rest.put_us, rest.shape or rest.penalty == "shoot-out"
+        if state.cause not in LINE_CAUSES or not (shaped or lay_us >= self.parameters.lay_us):
             return None
         stopped = msgspec.structs.replace(state, cause="stop", line="")
-        return stopped if self._kicked(stopped, now_us, frame, ball, rest) else None
+        return stopped if self._kicked(stopped, now_us, frame, ball, rest, least) else None
 
-    def _kicked(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest) -> bool:
-        """True if the ball was just kicked from rest, where the restart after this cause may be taken."""
+    def _kicked(
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest, least: tuple[int, str]
+    ) -> bool:
+        """True if the ball was just kicked from a rest, where the restart after this cause may be taken."""
         p, about, moved_m = self.parameters, "phase.live", travelled_m(rest, self.parameters.rest, now_us, ball)
         if not at_least("the ball from where it rested", moved_m, *self._travel(state.cause, rest), about=about):
             return False
@@ -418,9 +405,9 @@ class PlayPhase:
             return False
         rested_us = rest.last_us - rest.since_us
         return (
-            at_least("time that the ball had rested", rested_us, p.rest_us, "phase.rest_us", about)
+            at_least("time that the ball had rested", rested_us, *least, about)
             and at_most("the taker from the ball", rest.taker_m, p.reach_m, "phase.reach_m", about)
-            and at_least("the ball from its taker", _apart_m(rest.taker, frame, ball), p.left_m, "phase.left_m", about)
+            and at_least("the ball from its taker", apart_m(rest.taker, frame, ball), p.left_m, "phase.left_m", about)
             and self.pitch.inside(ball.x_m, ball.y_m)
             and may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
         )
@@ -435,14 +422,20 @@ class PlayPhase:
         put_down = rest.last_us - rest.put_us >= p.put_us
         return (p.travel_put_m, "phase.travel_put_m") if put_down else (p.travel_stop_m, "phase.travel_stop_m")
 
-    def _resume(
-        self, state: PhaseState, now_us: int, ball: BallState, rest: Rest, *, fallback: bool
-    ) -> Step[PhaseState]:
+    def _resume(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> Step[PhaseState]:
+        """Bring the ball into play by a kick from rest."""
+        live = self._live(state, now_us, ball, rest, fallback_us=None)
+        return PhaseState("live", state.cause, "", None, state.attacks_x, turned_us=now_us), (live,)
+
+    def _live(self, state: PhaseState, at_us: int, ball: BallState, rest: Rest, fallback_us: int | None) -> Event:
+        """The begin of play by a kick from rest, or from ``fallback_us`` on without one."""
+        fallback = fallback_us is not None
         taker = None if fallback else rest.taker
+        kick_us = rest.last_us if fallback_us is None else fallback_us
         detail: dict[str, Scalar] = {
             "line": state.line,
             "fallback": fallback,
-            "kick_us": now_us if fallback else rest.last_us,
+            "kick_us": kick_us,
             "rest_s": 0.0 if fallback else round((rest.last_us - rest.since_us) / 1e6, 2),
             "kick_off_shape": rest.shape and not fallback,
             "penalty_shape": rest.penalty != "" and not fallback,
@@ -461,14 +454,7 @@ class PlayPhase:
             taker.object_id if taker else "",
             ball.x_m if fallback else rest.x_m,
             ball.y_m if fallback else rest.y_m,
-            confidence=0.5 if fallback else 0.9,
+            confidence=0.9,
             detail=detail,
         )
-        live = make_event("phase.live", now_us, f"ball:{detail['kick_us']}", payload)
-        return PhaseState("live", state.cause, "", None, state.attacks_x), (live,)
-
-
-def _apart_m(taker: BodyState | None, frame: Frame, ball: BallState) -> float:
-    """Distance of the ball from its taker now, in metres; infinity if the frame does not have him."""
-    body = next((b for b in frame.players if taker is not None and b.object_id == taker.object_id), None)
-    return math.inf if body is None else math.hypot(ball.x_m - body.x_m, ball.y_m - body.y_m)
+        return make_event("phase.live", at_us, f"ball:{kick_us}", payload)

@@ -123,14 +123,19 @@ def decision(arrival_s: float, kind: str, number: int = 1, *, at_s: float | None
     return official_arrival(official, arrival_us, arrival_us - 2_000_000).event
 
 
+def conclusive(sheet: MatchSheet) -> Hierarchy:
+    """The detectors of lines, phases, restarts and goals over frames, ball states and contacts."""
+    raw = ("ball.state", "ball.accel_peak", "frame", "hit", "touch", "kick.released", "raw.official", "clock.tick")
+    raw += ("gk.catch", "gk.parry", "gk.punch")
+    detectors = [d for d in build_detectors(sheet) if d.spec.name == "goal" or d.spec.name.startswith(_LINES_TO_GOALS)]
+    return Hierarchy(raw, detectors)
+
+
 def concluded(events: Iterable[Event], sheet: MatchSheet, *kinds: str) -> list[Event]:
     """Events of lines, phases, restarts and goals from frames, ball states and contacts, by time.
 
     Args:
         kinds: beginnings of the kinds that are wanted; all without any.
     """
-    raw = ("ball.state", "ball.accel_peak", "frame", "hit", "touch", "kick.released", "raw.official", "clock.tick")
-    raw += ("gk.catch", "gk.parry", "gk.punch")
-    detectors = [d for d in build_detectors(sheet) if d.spec.name == "goal" or d.spec.name.startswith(_LINES_TO_GOALS)]
-    found = sorted_replay(Hierarchy(raw, detectors), events)
+    found = sorted_replay(conclusive(sheet), events)
     return sorted((e for e in found if e.kind.startswith(kinds or ("",))), key=lambda e: e.ts_us)

@@ -197,15 +197,6 @@ def test_after_a_stop_at_the_line_who_stands_outside_throws():
     assert ("restart.free_kick", "short", "away") in story(way, cast(away_6=(10.0, 33.2)))
 
 
-def test_a_restart_that_escaped_is_made_up_for_when_play_plainly_goes_on():
-    way = [*path((0.0, 25.0), (0.0, 36.0), 1.0), *stay((0.0, 36.0), 1.0), *path((0.0, 36.0), (0.0, 30.0), 0.6)]
-    for _ in range(4):
-        way += [*path((0.0, 30.0), (15.0, 10.0), 1.5), *path((15.0, 10.0), (0.0, 30.0), 1.5)]
-    found = concluded(scene(way, cast()), SHEET, "play.", "restart.")
-    assert rows_of(found) == [("play.dead", "touch", ""), ("play.live", "touch", "")]
-    assert found[-1].payload.detail["fallback"] is True
-
-
 def test_a_stream_that_starts_while_the_ball_is_played_says_nothing():
     way = [*path((-0.5, -2.0), (-12.0, 2.0), 1.0), *path((-12.0, 2.0), (-14.0, -20.0), 2.0)]
     assert story(way) == []

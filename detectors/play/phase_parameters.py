@@ -1,0 +1,89 @@
+"""Limits of 5.10: when the ball is dead, what counts as a kick from rest, and which evidence corrects the state."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from detectors.play.dead_ball_kicks import RestParameters
+from detectors.play.evidence import EvidenceParameters
+from detectors.play.stalls import StallParameters
+from detectors.reasons import reason
+
+
+class PhaseParameters(msgspec.Struct, frozen=True):
+    """When the ball is dead, and what counts as a kick from rest.
+
+    Attributes:
+        settle_us: a ball that has crossed a line is dead after this time outside, on camera tracking.
+        settle_rtls_us: a ball that has crossed a line is dead after this time outside, on radio.
+        sure: least confidence of a ball in the goal that ends play.
+        rest_us: least time for which the ball is slow before a kick from rest.
+        travel_m: least distance that the ball covers at once from a corner kick, goal kick or kick-off.
+        travel_touch_m: least distance that the ball covers at once from a throw-in.
+        travel_stop_m: least distance that the ball covers at once from a free kick.
+        put_us: if the ball has lain for this long, a free kick may be as short as ``travel_put_m``.
+        travel_put_m: least distance that the ball covers at once from a free kick, if it has lain for ``put_us``.
+        lay_us: the ball was out over a line, then lay in the field for this long and was kicked as far as a free kick:
+            the cause was a stop, before the ball ran out.
+        reach_m: greatest distance of the taker from the resting ball.
+        left_m: least distance of the kicked ball from its taker.
+        keeper_us: time for which a defender in his own penalty area may keep a stalled ball in play.
+        play_m: a change of the ball's velocity this near to a player is his contact.
+        play_m_s: least change of the ball's velocity at such a contact.
+        guard_m: greatest distance from the ball of a defender who keeps it in play (``keeper_us``).
+        kicked_us: the kick that ends a pause is dated at most this long before the ball is seen to leave.
+        whistle_us: a stalled ball was stopped at most this long after its last contact.
+        goal_rest_us: after a goal, the ball lies for at least this long before a restart that is no kick-off.
+        rest: limits of a rest.
+        stall: signs of a stalled ball.
+        evidence: what shows that a dead ball is in play.
+    """
+
+    settle_us: Annotated[int, reason("Optical tracks wobble over the line for less.")] = 400_000
+    settle_rtls_us: Annotated[int, reason("A radio's ball is exact to some centimetres.")] = 100_000
+    sure: Annotated[float, reason("More likely in than not.")] = 0.5
+    rest_us: Annotated[int, reason("Portugal-Switzerland 2019.")] = 1_000_000
+    travel_m: Annotated[float, reason("These restarts have a position of their own.")] = 3.0
+    travel_touch_m: Annotated[float, reason("Opta/TRACAB clip: a lob of 2.5 m to a mate beside the line.")] = 2.0
+    travel_stop_m: Annotated[
+        float, reason("Players push a dead ball about; Opta/TRACAB clip: one chips it 5.5 m to where the foul was.")
+    ] = 6.0
+    put_us: Annotated[int, reason("Portugal-Switzerland 2019.")] = 2_500_000
+    travel_put_m: Annotated[float, reason("Portugal-Switzerland 2019.")] = 4.0
+    lay_us: Annotated[
+        int,
+        reason(
+            "The whistle came before the ball ran out (generated match, seed 19); in Portugal-Switzerland 2019 no dead "
+            "ball lies so long where it may not be taken from."
+        ),
+    ] = 4_000_000
+    reach_m: Annotated[
+        float, reason("Portugal-Switzerland 2019: at most 1.7 m in 20 restarts; StreamTeam has 3 m.")
+    ] = 2.5
+    left_m: Annotated[
+        float,
+        reason(
+            "Else the taker runs along the line with the ball in his hands (0.2 to 0.5 m in generated matches; a leg's "
+            "length)."
+        ),
+    ] = 1.0
+    keeper_us: Annotated[int, reason("Law 12: 8 s with hands, more with feet.")] = 12_000_000
+    play_m: Annotated[float, reason("As a contact of 5.2: a stretched leg.")] = 1.0
+    play_m_s: Annotated[float, reason("Ours: above the noise of optical velocities.")] = 2.0
+    guard_m: Annotated[float, reason("Ours: farther away he has left the ball alone.")] = 6.0
+    kicked_us: Annotated[int, reason("Ours: five frames at 25 Hz, the fit of a velocity.")] = 200_000
+    whistle_us: Annotated[
+        int,
+        reason(
+            "Nobody leaves a live ball to itself (generated matches, seeds 11 to 30: of 13 whistles 11 come 0.1 to "
+            "0.8 s after the last contact)."
+        ),
+    ] = 400_000
+    goal_rest_us: Annotated[
+        int, reason("After a goal a player may kick the ball from the net towards the centre: no restart.")
+    ] = 2_000_000
+    rest: RestParameters = RestParameters()
+    stall: StallParameters = StallParameters()
+    evidence: EvidenceParameters = EvidenceParameters()

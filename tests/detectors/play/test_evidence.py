@@ -1,0 +1,169 @@
+"""Evidence that a dead ball is in play: what corrects the state, what does not, and from when on."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+from detectors.actions.possession import IndividualPossession
+from detectors.emission import make_event
+from detectors.play.evidence import Case, EvidenceParameters, Played, chance_of_play, with_contact
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload
+from middleware.consolidation import consolidate
+from middleware.engine import Engine
+from middleware.events import Arrival, Event, Update, canonical_key
+from middleware.oracle import published
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.speculation import FixedAlpha
+from middleware.sources.progress import ProgressSettings
+from tests.detectors.scene import Point, cast, concluded, conclusive, fold, hit, path, rows_of, scene, stay
+
+SHEET = MatchSheet(attacks_positive_x="home")
+
+#: A ball that goes out, lies for a second, and comes back into the field without a restart.
+OUT = [*path((0.0, 25.0), (0.0, 36.0), 1.0), *stay((0.0, 36.0), 1.0), *path((0.0, 36.0), (0.0, 30.0), 0.6)]
+PAIR = {"home_8": (0.4, 30.0), "away_6": (15.4, 10.0)}
+
+
+def struck(at_us: int, x_m: float, y_m: float) -> Event:
+    """A change of the ball's velocity as at a contact."""
+    payload = EventPayload("hard", x_m=x_m, y_m=y_m, detail={"delta_v_m_s": 20.0, "bounce": False})
+    return make_event("ball.accel_peak", at_us, f"ball:{at_us}", payload)
+
+
+def played_by(player: str, at_us: int) -> Event:
+    """A hit by a player."""
+    one = hit(at_us * 1e-6, player, 0.0, 0.0)
+    payload = msgspec.structs.replace(one.payload, detail={"speed_before_m_s": 5.0})
+    return msgspec.structs.replace(one, payload=payload)
+
+
+def passed(places: Sequence[Point], seconds: float = 1.2) -> tuple[list[Point], list[Event]]:
+    """The way of a ball that is passed on from place to place after ``OUT``, and its contacts."""
+    way, contacts = list(OUT), list[Event]()
+    for start, end in pairwise(places):
+        contacts.append(struck(len(way) * 40_000, *start[:2]))
+        way += path(start, end, seconds)
+    return way, [*contacts, struck(len(way) * 40_000, *places[-1][:2])]
+
+
+def to_and_fro(times: int) -> tuple[list[Point], list[Event]]:
+    return passed([((0.0, 30.0), (15.0, 10.0))[n % 2] for n in range(times + 1)])
+
+
+def test_passes_between_opponents_bring_a_dead_ball_into_play_dated_back_with_reason_and_chance():
+    way, contacts = to_and_fro(3)
+    found = concluded([*scene(way, cast(**PAIR)), *contacts], SHEET, "play.", "restart.")
+    assert rows_of(found) == [("play.dead", "touch", ""), ("play.live", "touch", "")]
+    live = found[-1].payload
+    assert live.detail["fallback"] is True
+    assert live.detail["kick_us"] == contacts[0].ts_us
+    assert contacts[0].ts_us - 1 <= found[-1].ts_us <= contacts[1].ts_us
+    assert live.detail["evidence"].startswith("home_8 to away_6")
+    assert 0.8 <= live.confidence <= 0.9
+
+
+def test_hits_since_the_first_contact_are_gains_with_their_own_times():
+    way, contacts = to_and_fro(3)
+    players = ("home_8", "away_6", "home_8", "away_6")
+    hits = [played_by(player, c.ts_us) for c, player in zip(contacts, players, strict=True)]
+    phases = concluded([*scene(way, cast(**PAIR)), *contacts], SHEET, "phase.")
+    gains = fold(IndividualPossession(), sorted([*phases, *hits], key=lambda e: e.ts_us))
+    assert [(e.ts_us, e.payload.player) for e in gains if e.kind == "possession.gain"] == [
+        (contact.ts_us, player) for contact, player in zip(contacts, players, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    "contacts",
+    [0, 1],
+    ids=["nobody plays it", "one player fetches it"],
+)
+def test_a_ball_that_is_brought_back_and_lies_stays_dead(contacts: int):
+    way, made = to_and_fro(1)
+    events = [*scene([*way, *stay((15.0, 10.0), 4.0)], cast(**PAIR)), *made[:contacts]]
+    assert rows_of(concluded(events, SHEET, "play.")) == [("play.dead", "touch", "")]
+
+
+def test_after_a_goal_more_evidence_is_needed():
+    contacts = [Played(n * 1_000_000, f"p{n % 2}", ("home", "away")[n % 2], 10.0 * (n % 2), 0.0, "") for n in range(4)]
+    p, case = EvidenceParameters(), Case(0, 4_000_000)
+    for contact in contacts:
+        case = with_contact(case, contact, p)
+    assert chance_of_play(case, p, p.prior_share).chance > p.sure > chance_of_play(case, p, p.goal_prior_share).chance
+
+
+def test_a_ball_that_is_carried_past_another_player_goes_from_neither_to_the_other():
+    p = EvidenceParameters()
+    case = with_contact(Case(0), Played(0, "home_3", "home", 0.0, 0.0, "a"), p)
+    assert with_contact(case, Played(1, "home_4", "home", p.apart_m - 0.1, 0.0, "b"), p) == case
+    assert len(with_contact(case, Played(1, "home_4", "home", p.apart_m + 0.1, 0.0, "b"), p).contacts) == 2
+
+
+def quick_throw(rest_s: float, *, received: bool = True) -> tuple[list[Event], float]:
+    """A ball that goes out, is held at the line for some time, and is thrown to a player who plays it on."""
+    spot, to, on = (5.0, 34.0), (5.0, 22.0), (-2.0, 10.0)
+    way = [*path((0.0, 28.0), (5.0, 35.5), 0.8), *path((5.0, 35.5), (5.2, 34.6), 0.3), *path((5.2, 34.6), spot, 0.12)]
+    way += stay(spot, rest_s)
+    thrown_us = len(way) * 40_000
+    way += [*path(spot, to, 1.0), *path(to, on, 0.8), *path(on, (-8.0, 12.0), 0.6)]
+    players = cast(home_3=(5.0, 34.5), home_8=(to[0], to[1] - 0.3), away_9=(on[0], on[1] - 0.3))
+    contacts = [struck(thrown_us + 1_000_000, *to), struck(thrown_us + 1_800_000, *on)] if received else []
+    return [*scene(way, players), *contacts], thrown_us
+
+
+@pytest.mark.parametrize("rest_s", [0.6, 1.4], ids=["quick", "slow"])
+def test_a_throw_in_is_dated_at_the_throw_however_short_the_rest(rest_s: float):
+    events, thrown_us = quick_throw(rest_s)
+    found = concluded(events, SHEET, "play.", "restart.")
+    assert rows_of(found)[1:] == [("restart.throw_in", "", "home"), ("play.live", "touch", "home")]
+    throw, live = found[1:]
+    assert throw.ts_us == pytest.approx(thrown_us, abs=150_000)
+    assert live.ts_us < thrown_us + 1_000_000, "dated back to before the reception"
+    assert ("evidence" in live.payload.detail) is (rest_s < 1.0)
+
+
+def test_a_short_rest_alone_is_no_restart():
+    events, _ = quick_throw(0.6, received=False)
+    assert [kind for kind, _, _ in rows_of(concluded(events, SHEET, "play.", "restart."))] == ["play.dead"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_law_in_any_order_of_arrival_and_over_a_restart_the_same_stands_as_sorted(seed: int):
+    """Replay a case by its seed: it decides the order of arrival, and the push before which the state is restored."""
+    way, contacts = to_and_fro(4)
+    events = numbered([*scene(way, cast(**PAIR)), *contacts])
+    hierarchy, rng = conclusive(SHEET), random.Random(seed)
+    arrivals = sorted((e.ts_us + rng.randrange(400_000), n) for n, e in enumerate(events))
+    settings = EngineSettings(
+        UnitSettings(FixedAlpha(0.0), ("on-demand", "full")[seed % 2]),
+        progress=ProgressSettings(unpaced_kinds=frozenset(hierarchy.raw_kinds)),
+    )
+    engine, restored, updates = Engine(hierarchy, settings), rng.randrange(len(arrivals)), list[Update]()
+    for count, (now_us, n) in enumerate(arrivals):
+        if count == restored:
+            state, engine = engine.snapshot(), Engine(hierarchy, settings)
+            engine.restore(state)
+        updates += engine.push([Arrival(events[n], events[n].ts_us)], now_us).updates
+    updates += engine.finish().updates
+    wanted = published(hierarchy, events)
+    stands = sorted(consolidate(updates).values(), key=lambda e: canonical_key(e, hierarchy.rank))
+    assert stands == wanted, f"seed {seed}"
+    assert [e.payload.detail["evidence"] for e in wanted if e.kind == "play.live"]
+    assert any(update.diff < 0 for update in updates), "something was corrected"
+
+
+def numbered(events: Sequence[Event]) -> list[Event]:
+    """The events by time, each kind from a source of its own that counts them."""
+    counts: Counter[str] = Counter()
+    rows = []
+    for event in sorted(events, key=lambda e: e.ts_us):
+        rows.append(msgspec.structs.replace(event, source=event.kind, seq=counts[event.kind]))
+        counts[event.kind] += 1
+    return rows
