@@ -34,6 +34,8 @@ SAMPLES_MIN = 4
 #: Deceleration and delay that are assumed for a stop before a limit.
 BRAKE_DEG_S2, BRAKE_S, MARGIN_DEG = 80.0, 0.3, 1.0
 REST_US = 4_000_000
+#: Speed of a camera that follows play: the delay of a change of speed is stated for it.
+PLAY_DEG_S = 10.0
 #: Least turn against the command that counts as a wrong sign.
 WRONG_DEG = 0.5
 #: Smallest difference of two steps in a written table, which must rise.
@@ -53,11 +55,12 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The fit of the trials of one axis: speed by step, dead time and acceleration."""
+    """The fit of the trials of one axis: speed by step, dead time, acceleration, mean delay of a change of speed."""
 
     speeds_deg_s: dict[int, float]
     dead_time_s: float
     accel_deg_s2: float
+    lag_s: float
 
 
 def measured_axis(
@@ -113,6 +116,7 @@ def fitted(trials: Sequence[Trial]) -> Measured:
         {trial.step: float(line[0]) for trial, line in zip(trials, lines, strict=True)},
         max(0.0, float(dead_s)),
         min(10_000.0, float(accel)),
+        max(0.0, float(slope * PLAY_DEG_S)),  # half of the ramp; the dead time before it is known to the observer
     )
 
 
@@ -121,6 +125,7 @@ def measured_profile(profile: Profile, pan: Measured, tilt: Measured) -> Profile
     motion = MotionProfile(
         round(1000 * (pan.dead_time_s + tilt.dead_time_s) / 2, 1),
         round(min(pan.accel_deg_s2, tilt.accel_deg_s2), 1),
+        round(500 * (pan.lag_s + tilt.lag_s), 1),
     )
     return msgspec.structs.replace(profile, pan=_axis(profile.pan, pan), tilt=_axis(profile.tilt, tilt), motion=motion)
 

@@ -49,6 +49,7 @@ def test_an_unknown_table_dead_time_and_acceleration_are_found(dead_ms: float, a
     assert pan.accel_deg_s2 == pytest.approx(accel, rel=0.25)
     profile = measured_profile(known, pan, tilt)
     assert profile.motion.dead_time_ms == pytest.approx(dead_ms, abs=25)
+    assert profile.motion.lag_ms == pytest.approx(1000 * 10.0 / (2 * accel), rel=0.35)
     assert len(profile.tilt.speeds_deg_s) == 12
     assert list(profile.tilt.speeds_deg_s) == sorted(profile.tilt.speeds_deg_s)
     head.run(0.5)
