@@ -44,6 +44,7 @@ LISTED = {
     "app/history/engines.py": ({"duckdb.connect"}, "parts that manifests name, by streaming; DuckDB bounds its memory"),
     "app/pipeline/framing.py": ({"struct.Struct"}, "rows of the run's own source"),
     "app/hub/client.py": ({"struct.Struct"}, "the length of a frame, four bytes"),
+    "detectors/confidence.py": ({"msgspec.toml.decode"}, "the table of the package, which no user names"),
     "app/cli/bundle.py": ({"tarfile.open"}, "writes an archive, reads none"),
     "camera/protocols/visca_codec.py": ({"struct.unpack_from"}, "the head of a datagram, eight bytes"),
 }  # fmt: skip
