@@ -339,7 +339,7 @@ class Run:
 
         with ThreadPoolExecutor(1, "spark") as pool:
             starting = pool.submit(start)
-            import app.api.servers  # noqa: F401  while Java starts: a run that stands by needs it when it takes over
+            from app.api import servers  # noqa: F401  while Java starts: a run that stands by needs it when it takes over
 
             try:
                 yield starting
