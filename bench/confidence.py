@@ -213,8 +213,8 @@ def parted(kind: str, name: str, group: Sequence[Sample], where: tuple[str, ...]
 
 
 def chance(group: Sequence[Sample]) -> float:
-    """Share of good samples; of none or all it is not 0 or 1 (rule of succession)."""
-    return round((sum(sample.good for sample in group) + 1) / (len(group) + 2), 2)
+    """Share of good samples in hundredths; never 0 or 1, since samples make nothing certain."""
+    return min(max(round(sum(sample.good for sample in group) / len(group), 2), 0.01), 0.99)
 
 
 def cuts(group: Sequence[Sample]) -> Iterator[tuple[float, str, str, list[Sample], list[Sample]]]:

@@ -17,7 +17,7 @@ changes, because what arrives is not final.
     identity      0    1    2    E  E+1  E+2
 
 The content is retained until it is final. A copy that arrives later cannot be proven any more, and is lost. Of packets
-that were lost a digest is retained, so that their copies are proven, too.
+that were lost a digest is retained for some minutes, so that their copies are proven, too.
 
 Of copies that differ, which are a fault of the source, the one with the greatest representation counts, as of events
 under one canonical key (:func:`middleware.isolation.deciding_event`). The other one is lost. Entries of people follow
@@ -44,6 +44,9 @@ EPOCHS_MAX = 10**7
 
 #: Limits of one source: packets whose content is retained, and packets not taken in whose digests are.
 RETAINED_MAX, REFUSED_MAX = 32_768, 1_024
+
+#: How far behind final a packet may be dated whose digest is retained. A copy that comes later is lost once more.
+REFUSED_RETAINED_US = 600_000_000
 
 _TIME_OF = attrgetter("ts_us")
 
@@ -151,7 +154,9 @@ class PacketRecord:
             del self.refused[next(iter(self.refused))]
 
     def forget(self, final_us: int) -> None:
-        """Forget the content of what is final, and the oldest if there is too much of it."""
+        """Forget the content of what is final, the oldest if there is too much of it, and digests long after that."""
+        while self.refused and next(iter(self.refused))[1] < final_us - REFUSED_RETAINED_US:
+            del self.refused[next(iter(self.refused))]
         events = self._events
         done = bisect_left(events, final_us, key=_TIME_OF)
         if len(events) - done > RETAINED_MAX:
