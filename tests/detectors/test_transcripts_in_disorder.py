@@ -75,8 +75,8 @@ def wrong_margins(log: ConclusionLog, sheet: Any) -> list[str]:
 #: Kinds of which an event may be concluded without a threshold: by officials, by any contact, or as the first one.
 THRESHOLD_FREE = frozenset((
     "phase.dead", "phase.live", "play.dead", "play.live", "period.start", "period.end", "sub.in", "sub.out",
-    "sendoff.suspected", "goal.scored", "goal.own", "duel.end", "carry.end", "direction", "team.possession",
-    "nearest.changed", "offside.line", "pass.height", "lines.changed",
+    "sendoff.suspected", "goal.scored", "goal.own", "duel.end", "tackle.won", "carry.end", "direction",
+    "team.possession", "nearest.changed", "offside.line", "pass.height", "lines.changed",
 ))  # fmt: skip
 
 

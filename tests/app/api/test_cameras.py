@@ -189,6 +189,7 @@ def test_a_failure_is_shown_and_noted(client: TestClient, feed: MatchFeed) -> No
     camera = wait_for(client, "needs_operator", True)
     assert (camera["fault"], camera["problem"]) == ("feed", "no new positions arrive")
     assert camera["care"] in ("easing", "wide")
+    wait_for(client, "care", "wide")
     entries = client.get("/api/v1/cameras/journal").json()
     assert [one["what"] for one in entries if one["by"] == "care"][:2] == ["noticed feed", "easing feed"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.cameras import CameraCommandError, quirks_of
+from camera.framing import PACKAGED
 from camera.profile import load_profile
 from camera.simulated.server import HeadServer
 
@@ -41,6 +43,7 @@ def test_the_example_of_the_docs_is_right(tmp_path: Path, monkeypatch: pytest.Mo
     page = (Path(__file__).resolve().parents[3] / "docs" / "cameras.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```toml\n(# cameras\.toml.*?)^```", page, flags=re.M | re.S)
     (tmp_path / "cameras.toml").write_text(example)
+    shutil.copy(PACKAGED, tmp_path / "framing.toml")
     for name in re.findall(r'_env = "(\w+)"', example):
         monkeypatch.setenv(name, "any")
     found = run("check", "--json", cwd=tmp_path)

@@ -47,5 +47,5 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
 def test_the_page_names_what_there_is() -> None:
     table = PAGE.read_text(encoding="utf-8").partition("## ")[0]
     assert set(re.findall(r"`(\w+)`", table.partition("|---|")[2])) == set(touchline.__all__)
-    assert len(touchline.__all__) == 10
+    assert len(touchline.__all__) == 12
     assert all(getattr(touchline, name).__doc__ for name in touchline.__all__)
