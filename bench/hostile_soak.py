@@ -18,13 +18,17 @@ import threading
 import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 from app.batch.inputs import RecordedMatch
-from app.batch.play import BatchOptions, play
+from app.batch.play import CHANGES_FILE, BatchOptions, play
 from app.batch.run import totals
 from bench.hostile import KINDS, Attack, playing
 from bench.soak import ROLES, SETTLED_MIN, follow, memory_mb
 
 FOLLOWERS = 3
+#: Differing events that are listed.
+CASES = 40
 
 
 def soak(minutes: int, count: int, engine: str, folder: Path) -> dict[str, object]:
@@ -68,8 +72,13 @@ def differing_events(folder: Path) -> dict[str, object]:
     if result.broken:
         raise SystemExit(f"the capture cannot be played again: {result.broken}")
     kinds = totals([result])
+    changes = pq.read_table(folder / "again" / "again" / CHANGES_FILE).to_pylist()
+    cases = [
+        f"{(c['recorded_us'] or c['now_us']) / 1e6:.2f} s {c['change']} {c['kind']} {c['altered']}" for c in changes
+    ]
     return {
         "events": result.events,
+        "cases": cases[:CASES],
         "differing": {kind: [c.missing, c.new, c.moved, c.altered] for kind, c in kinds.items() if not c.unchanged},
     }
 
@@ -90,6 +99,7 @@ def main() -> None:
         growth = {role: round(last[role] / base[role], 3) for role in (*ROLES, "all") if base[role]}
         print(f"growth after minute {SETTLED_MIN}: {growth}")
     print(f"connections opened: {result['connections_opened']}; messages by follower: {result['messages']}")
+    print("\n".join(result["cases"]))  # type: ignore[arg-type]
     print(f"events: {result['events']}; differing (gone, new, moved, altered): {result['differing'] or 'none'}")
     if given.json:
         given.json.write_text(json.dumps(result, indent=1))
