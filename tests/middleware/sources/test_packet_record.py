@@ -1,4 +1,4 @@
-"""What is remembered of packets that were not taken in."""
+"""The memory of packets that were not taken in: how long, and how many."""
 
 from __future__ import annotations
 
