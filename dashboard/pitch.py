@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+# Plotly uses pandas as soon as another thread has begun to import it, ready or not. This waits until it is.
+import pandas  # noqa: F401
 import plotly.graph_objects as go
 
 from football.pitch import (
