@@ -24,7 +24,7 @@ from app.batch.inputs import RecordedMatch
 from app.batch.play import CHANGES_FILE, BatchOptions, play
 from app.batch.run import totals
 from bench.hostile import KINDS, Attack, playing
-from bench.soak import ROLES, SETTLED_MIN, follow, memory_mb
+from bench.soak import LASTING, ROLES, SETTLED_MIN, follow, memory_mb
 
 FOLLOWERS = 3
 #: Differing events that are listed.
@@ -96,8 +96,9 @@ def main() -> None:
     samples = result["samples_mb"]
     if given.minutes > SETTLED_MIN:
         base, last = samples[SETTLED_MIN], samples[-1]  # type: ignore[index]
-        growth = {role: round(last[role] / base[role], 3) for role in (*ROLES, "all") if base[role]}
-        print(f"growth after minute {SETTLED_MIN}: {growth}")
+        for measured, roles in (("of all", (*ROLES, "all")), ("anonymous", [f"{role} anon" for role in LASTING])):
+            growth = {role: round(last[role] / base[role], 3) for role in roles if base[role]}
+            print(f"growth after minute {SETTLED_MIN}, memory {measured}: {growth}")
     print(f"connections opened: {result['connections_opened']}; messages by follower: {result['messages']}")
     print("\n".join(result["cases"]))  # type: ignore[arg-type]
     print(f"events: {result['events']}; differing (gone, new, moved, altered): {result['differing'] or 'none'}")

@@ -62,7 +62,7 @@ def consolidated_events(path: Path | str, kinds: Sequence[str] = ()) -> pa.Table
     log = updates_log(path)
     if kinds:
         log = log.filter(pc.is_in(log["kind"], pa.array(kinds, pa.string())))
-    frontier_us, ended = _progress(path)
+    frontier_us, ended = progress(path)
     return standing_events(log, frontier_us, ended=ended)
 
 
@@ -105,8 +105,12 @@ def _standing(log: pa.Table) -> list[tuple[int, int]]:
     return list(held.values())
 
 
-def _progress(path: Path | str) -> tuple[int, bool]:
-    """Return (frontier, whether the match has ended) by the engine's commits."""
+def progress(path: Path | str) -> tuple[int, bool]:
+    """Return (watermark, whether the match has ended) by the commits of a match store.
+
+    Raises:
+        StoreError: not a match store, or damaged.
+    """
     commits = [commit for commit in read_commits(path) if not commit.series]
     frontier_us = max((commit.meta.frontier_us for commit in commits), default=-(2**62))
     return frontier_us, any(commit.meta.ended for commit in commits)

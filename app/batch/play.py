@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from app.base.errors import reason_of
@@ -33,7 +34,7 @@ from app.sources.registry import source_of_store
 from detectors.catalogue import OPT_IN
 from football.untrusted import LISTING_BYTES_MAX, read_json
 from replay.capture import Capture
-from replay.event_list import consolidated_events
+from replay.event_list import consolidated_events, progress
 from replay.match_store import read_commits, read_run
 from replay.official_feed import JOURNAL
 
@@ -201,6 +202,10 @@ def _input(recorded: RecordedMatch) -> str:
 def _compared(name: str, recorded: RecordedMatch, events: pa.Table, draft: Path) -> dict[str, KindChange] | None:
     if not recorded.store:
         return None
-    kinds, changes = compare(name, consolidated_events(recorded.store), events)
+    frontier_us, ended = progress(recorded.store)
+    before = consolidated_events(recorded.store)
+    if not ended:  # here the match ends at the interruption: what was not final there may differ
+        before, events = (table.filter(pc.less(table["ts_us"], frontier_us)) for table in (before, events))
+    kinds, changes = compare(name, before, events)
     pq.write_table(changes, draft / CHANGES_FILE, compression="zstd")
     return kinds

@@ -39,7 +39,7 @@ def recordings(tmp_path_factory) -> Path:
     shutil.copytree(folder / "stores" / "one", half, symlinks=True)
     manifest = half / "commits" / "00000000.json"
     commit = json.loads(manifest.read_text())
-    commit["meta"] |= {"end_offset": 10_000_001, "ended": False, "frontier_us": 9_000_000}
+    commit["meta"] |= {"end_offset": 10_000_001, "ended": False, "frontier_us": 5_000_000}
     manifest.write_text(json.dumps(commit))
     return folder
 
@@ -62,6 +62,9 @@ def test_an_interrupted_recording_is_held_against_as_much_as_it_had_played(recor
     assert not result.broken
     assert result.stream_s == pytest.approx(10.0, abs=0.1)
     assert max(consolidated_events(tmp_path / "half")["ts_us"].to_pylist()) <= 10_000_001
+    assert all(counts.unchanged for counts in result.kinds.values())
+    compared = consolidated_events(store)["ts_us"].to_pylist()
+    assert sum(counts.recorded for counts in result.kinds.values()) == sum(ts_us < 5_000_000 for ts_us in compared)
 
 
 def test_two_batches_do_not_play_into_one_folder(recordings: Path, tmp_path: Path):
