@@ -37,7 +37,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from bench.camera_traces import BUFFERED, SPECULATIVE, Floats, Trace, recorded_trace, simulated_trace
-from camera.chances import CERTAIN, Chance, Chances, load_chances
+from camera.chances import Chance, Chances, certain, load_chances
 from camera.drive import Fit, Response, best_step, nearest_step
 from camera.event_scores import EventScores
 from camera.framing import FramingTable, load_framing
@@ -115,15 +115,15 @@ def _fixed_width() -> FramingTable:
     return msgspec.structs.replace(FRAMING, play=play, situation=())
 
 
-def steered(trace: Trace, chances: Chances, waits: bool = False) -> Track:
+def steered(trace: Trace, chance: Chance, waits: bool = False) -> Track:
     """Return the plan of the whole planner on the engine's messages.
 
     Args:
         trace: the messages.
-        chances: that tentative events stand.
+        chance: that a tentative event stands.
         waits: True to hold updates back until they are confirmed.
     """
-    planner = Planner(MOUNT, PROFILE, Pose(0.0, -11.0, 25.0), size_m=trace.size_m, chances=chances)
+    planner = Planner(MOUNT, PROFILE, Pose(0.0, -11.0, 25.0), size_m=trace.size_m, chance=chance)
     scores = EventScores(MOUNT, PROFILE.aspect)
     plans: list[Plan] = []
     waiting: dict[str, UpdateRecord] = {}
@@ -235,10 +235,10 @@ def latency_rows(traces: Sequence[Trace]) -> list[Row]:
 def event_rows(buffered: Sequence[Trace], speculative: Sequence[Trace]) -> list[Row]:
     """Return the table of the last two questions, a row for each way of using events."""
     ways: dict[str, Callable[[], Iterable[tuple[Trace, Track]]]] = {
-        "buffered": lambda: ((trace, steered(trace, CERTAIN)) for trace in buffered),
-        "believes all": lambda: ((trace, steered(trace, CERTAIN)) for trace in speculative),
-        "by chance": lambda: ((trace, steered(trace, load_chances())) for trace in speculative),
-        "waits": lambda: ((trace, steered(trace, CERTAIN, waits=True)) for trace in speculative),
+        "buffered": lambda: ((trace, steered(trace, certain)) for trace in buffered),
+        "believes all": lambda: ((trace, steered(trace, certain)) for trace in speculative),
+        "by chance": lambda: ((trace, steered(trace, load_chances().of)) for trace in speculative),
+        "waits": lambda: ((trace, steered(trace, certain, waits=True)) for trace in speculative),
     }
     rows: list[Row] = []
     for name, tracks in ways.items():
@@ -258,9 +258,8 @@ def event_rows(buffered: Sequence[Trace], speculative: Sequence[Trace]) -> list[
     return rows
 
 
-def measured_chances(traces: Sequence[Trace], least: int = 8) -> Chances:
-    """Return of each kind that a framing uses the share of events that stand, and how soon wrong ones are withdrawn."""
-    stood: dict[str, int] = defaultdict(int)
+def measured_chances(traces: Sequence[Trace], least: int = 3) -> Chances:
+    """Return how soon wrong events are withdrawn, of each kind that a framing uses."""
     lives_ms: dict[str, list[float]] = defaultdict(list)
     for trace in traces:
         first_us: dict[str, int] = {}
@@ -270,19 +269,9 @@ def measured_chances(traces: Sequence[Trace], least: int = 8) -> Chances:
                 first_us.setdefault(update.event.id, message.now_us)
                 last[update.event.id] = (message.now_us, update)
         for event_id, (now_us, update) in last.items():
-            kind = update.event.kind
-            if update.diff > 0:
-                stood[kind] += 1
-            else:
-                lives_ms[kind].append((now_us - first_us[event_id]) / 1000)
-    kinds = {}
-    for kind in sorted({*stood, *lives_ms}):
-        count, lives = stood[kind] + len(lives_ms[kind]), lives_ms[kind]
-        if count >= least and FRAMING.of(kind):
-            # One more of each: no kind is certain.
-            share = (stood[kind] + 1) / (count + 2)
-            kinds[kind] = Chance(round(share, 3), round(float(np.mean(lives)), 0) if lives else 300.0)
-    return Chances(Chance(), kinds)
+            if update.diff < 0 and FRAMING.of(update.event.kind):
+                lives_ms[update.event.kind].append((now_us - first_us[event_id]) / 1000)
+    return Chances({kind: round(float(np.mean(lives))) for kind, lives in lives_ms.items() if len(lives) >= least})
 
 
 def _age_ms(trace: Trace) -> float:
@@ -296,15 +285,13 @@ def _means(rows: Sequence[Row]) -> Row:
 
 def _toml(chances: Chances) -> str:
     lines = [
-        "# Of each kind: the share of tentative events that stand; the mean time until a wrong one is withdrawn.",
+        "# Mean time in milliseconds until a wrong event is withdrawn, by kind; `other_ms` is that of all other kinds.",
         "# Made by `python -m bench.camera_latency --chances camera/chances.toml` from simulated matches.",
+        f"other_ms = {chances.other_ms:g}",
         "",
-        "[other]",
-        f"stands = {chances.other.stands}",
-        f"settles_ms = {chances.other.settles_ms}",
+        "[settles_ms]",
+        *(f'"{kind}" = {max(ms, 1.0):g}' for kind, ms in sorted(chances.settles_ms.items())),
     ]
-    for kind, chance in chances.kinds.items():
-        lines += ["", f'[kinds."{kind}"]', f"stands = {chance.stands}", f"settles_ms = {max(chance.settles_ms, 1.0)}"]
     return "\n".join(lines) + "\n"
 
 

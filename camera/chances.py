@@ -1,15 +1,15 @@
-"""The chance that a tentative event stands, by kind and age. ``camera/chances.toml`` has the measured table.
+"""The chance that a tentative event stands, by its confidence and age. ``camera/chances.toml`` has measured times.
 
-An engine that speculates asserts events early and withdraws some of them. Of each kind a share ``stands``; a wrong one
-is withdrawn after ``settles_ms`` in the mean. If withdrawals come at random at that rate, then by Bayes an event that
-has survived the time t stands with the chance ``s / (s + (1 - s) exp(-t / settles))``: it grows from s to 1. A
-confidence of the event that is lower than s takes its place: it is counted, too, and knows more of the event.
+An engine that speculates asserts events early and withdraws some of them. The confidence s of an event is the share of
+events like it that stand (decision 037). A wrong one is withdrawn after ``settles_ms`` in the mean. If withdrawals come
+at random at that rate, then by Bayes an event that has survived the time t stands with the chance
+``s / (s + (1 - s) exp(-t / settles))``: it grows from s to 1.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -18,42 +18,42 @@ from msgspec import Meta
 
 from football.errors import UserError
 from football.untrusted import UntrustedError, read_toml
+from football.update_stream import EventRecord
 
 PACKAGED = Path(__file__).parent / "chances.toml"
 
+#: Returns the chance that an event stands which was asserted a time (us) ago.
+Chance = Callable[[EventRecord, int], float]
+Milliseconds = Annotated[float, Meta(gt=0.0, le=10_000.0)]
+
 
 class ChancesError(UserError, ValueError):
-    """A table of chances is wrong; the message names file, kind and reason."""
-
-
-class Chance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Of one kind: the share of events that stand, and the mean time until a wrong one is withdrawn."""
-
-    stands: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.5
-    settles_ms: Annotated[float, Meta(gt=0.0, le=10_000.0)] = 300.0
-
-    def after(self, age_us: int, confidence: float = 1.0) -> float:
-        """Return the chance that an event stands which has survived ``age_us`` since it was asserted."""
-        stands = min(self.stands, confidence)
-        if stands <= 0.0:
-            return 0.0
-        left = (1 - stands) * math.exp(-max(0, age_us) / (1000 * self.settles_ms))
-        return stands / (stands + left)
+    """A table of chances is wrong; the message names file, key and reason."""
 
 
 class Chances(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Chances by kind, and that of all others."""
+    """How chances grow.
 
-    other: Chance = Chance()
-    kinds: Mapping[str, Chance] = {}
+    Attributes:
+        settles_ms: mean time until a wrong event is withdrawn, by kind, or by the first word of kinds.
+        other_ms: the same of all other kinds.
+    """
 
-    def of(self, kind: str) -> Chance:
-        """Return the chance of a kind, else of its first word, else of all others."""
-        return self.kinds.get(kind) or self.kinds.get(kind.partition(".")[0]) or self.other
+    settles_ms: Mapping[str, Milliseconds] = {}
+    other_ms: Milliseconds = 300.0
+
+    def of(self, event: EventRecord, age_us: int) -> float:
+        """Return the chance that an event stands which was asserted ``age_us`` ago."""
+        kind, stands = event.kind, event.confidence
+        if stands <= 0.0:
+            return 0.0
+        settles_ms = self.settles_ms.get(kind) or self.settles_ms.get(kind.partition(".")[0]) or self.other_ms
+        return stands / (stands + (1 - stands) * math.exp(-max(0, age_us) / (1000 * settles_ms)))
 
 
-#: Believes every event.
-CERTAIN = Chances(Chance(1.0))
+def certain(event: EventRecord, age_us: int) -> float:
+    """Believe every event."""
+    return 1.0
 
 
 def load_chances(path: Path = PACKAGED) -> Chances:

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from camera.chances import Chances
+from camera.chances import Chance
 from camera.framing import FramingTable, Situation, is_among
 from camera.lookahead import Outlook
 from football.update_stream import BallView, BodyView, EventRecord, View
@@ -154,13 +154,13 @@ def ends(pull: Pull, event: EventRecord) -> bool:
     return is_among(event.kind, pull.situation.until) and event.ts_us >= pull.event.ts_us and not pull.ended_by
 
 
-def weight_of(pull: Pull, chances: Chances, now_us: int, frontier_us: int) -> float:
+def weight_of(pull: Pull, chance: Chance, now_us: int, frontier_us: int) -> float:
     """Return the weight of a pull now, against the ball's."""
     age_us = now_us - pull.begin_us
     strength = 0.0 if pull.ended_by else pull.situation.strength(age_us / 1e6)
     if strength == 0.0 or pull.event.ts_us < frontier_us:
         return strength
-    return strength * chances.of(pull.event.kind).after(age_us, pull.event.confidence)
+    return strength * chance(pull.event, age_us)
 
 
 def interest(
@@ -169,7 +169,7 @@ def interest(
     pulls: tuple[Pull, ...],
     at: Circumstances,
     table: FramingTable,
-    chances: Chances,
+    chance: Chance,
 ) -> Interest:
     """Return the point of interest ``ahead_us`` after now.
 
@@ -179,7 +179,7 @@ def interest(
         pulls: of the recent events.
         at: time, lead, watermark, pitch.
         table: what is in the picture by situation.
-        chances: of tentative events.
+        chance: that a tentative event stands.
     """
     ball_at = _on_pitch(ahead.at(seconds_ahead(ahead.ball.ts_us, at)), at.size_m)
     total, x_m, y_m = 1.0, ball_at[0], ball_at[1]
@@ -188,7 +188,7 @@ def interest(
     subjects += _near_goal(ball_at, at.size_m, table.play.goal_within_m)
     causes: list[Cause] = []
     for pull in pulls:
-        weight = weight_of(pull, chances, at.now_us, at.frontier_us)
+        weight = weight_of(pull, chance, at.now_us, at.frontier_us)
         if weight == 0.0:
             continue
         width_total, width_log = width_total + weight, width_log + weight * math.log(pull.situation.width_m)

@@ -24,7 +24,7 @@ from collections import OrderedDict
 import msgspec
 
 from camera.bounds import Bounds, bounds_of
-from camera.chances import Chances, load_chances
+from camera.chances import Chance, load_chances
 from camera.composition import Composer
 from camera.framing import FramingTable, load_framing
 from camera.head import Pose
@@ -144,7 +144,7 @@ class Planner:
         role: what the camera shows.
         bounds: where it may look; None is the whole travel of the head.
         framing: what is in the picture by situation; None is the product's table.
-        chances: of tentative events; None is the measured table.
+        chance: that a tentative event stands; None is its confidence, which grows by the measured table.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Planner:
         role: Role = ROLES["main"],
         bounds: Bounds | None = None,
         framing: FramingTable | None = None,
-        chances: Chances | None = None,
+        chance: Chance | None = None,
     ) -> None:
         self.mount, self.profile, self.style, self.size_m = mount, profile, style, size_m
         self.role, self.bounds = role, bounds or bounds_of(profile)
@@ -167,7 +167,7 @@ class Planner:
         )
         self._pan, self._tilt = Motion(start.pan_deg), Motion(start.tilt_deg)
         self._zoom = Motion(math.log(start.width_deg))
-        self.framing, self.chances = framing or load_framing(), chances or load_chances()
+        self.framing, self.chance = framing or load_framing(), chance or load_chances().of
         self._composer = Composer(mount, profile)
         self._target = (start.pan_deg, start.tilt_deg)
         self._gates = (_Gate(), _Gate(), _Gate())
@@ -274,7 +274,7 @@ class Planner:
             return None
         at = Circumstances(self.stream_us, self.style.lead_us + self.delay_us, frontier_us, self.size_m)
         if self._outlook is not None:
-            self.focus = interest(self._outlook, self._bodies, self._pulls, at, self.framing, self.chances)
+            self.focus = interest(self._outlook, self._bodies, self._pulls, at, self.framing, self.chance)
         ahead_s = seconds_ahead(self._view.ts_us, at)
         return shown(self.role, self.focus, self._view, self.framing.play, self.size_m[0], ahead_s)
 

@@ -22,13 +22,14 @@ camera over from an earlier one. The operator and the on-air lock win over every
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
+from camera.chances import Chance
 from football.errors import UserError
 from football.untrusted import UntrustedError, is_text, read_toml
 from football.update_stream import EventRecord, UpdateRecord
@@ -38,8 +39,6 @@ RULES_MAX: Final = 100
 WAITING_MAX: Final = 1_000
 
 Range = tuple[float, float]
-#: Returns the chance that an event stands which was asserted a time (us) ago.
-Chance = Callable[[EventRecord, int], float]
 
 
 class RuleError(UserError, ValueError):

@@ -25,7 +25,7 @@ from camera.profile import Profile, load_profile
 from camera.protocols.registry import Address
 from camera.record import Row, camera_table
 from camera.recorded import write_cameras
-from camera.rules import Chance, Rule, RuleBook, load_rules, rules_file
+from camera.rules import Rule, RuleBook, load_rules, rules_file
 from camera.simulated.server import HeadServer
 from dashboard.feed import Aim, CameraPose
 from football.match_sheet import MatchSheet
@@ -91,7 +91,7 @@ def cameras_on(
     with watched(cameras), ExitStack() as running:
         started = {one.setup.name: (one, _controller(feed, append_in_turn, one, size_m, running)) for one in cameras}
         feed.provide_cameras(lambda: tuple(_pose(camera, one, size_m) for camera, one in started.values()))
-        book, journal = RuleBook(rules, _chance()), Journal(folder)
+        book, journal = RuleBook(rules, load_chances().of), Journal(folder)
         group.started(started, book, journal, lambda event_id: feed.events().get(event_id))
 
         def direct() -> None:
@@ -99,12 +99,6 @@ def cameras_on(
 
         running.enter_context(Supervisor(feed, started, book, journal, lambda: group.distrust(), direct))
         yield group
-
-
-def _chance() -> Chance:
-    """Return the chance that a tentative event of an age stands, as the planner weighs it, too."""
-    chances = load_chances()
-    return lambda event, age_us: chances.of(event.kind).after(age_us, event.confidence)
 
 
 def _controller(

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from camera.chances import Chance, ChancesError, load_chances
+from camera.chances import Chances, ChancesError, load_chances
 from camera.framing import FramingError, load_framing
 from football.errors import UserError
+from football.update_stream import EventRecord
 
 SITUATION = """
 [[situation]]
@@ -75,22 +76,26 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load_chances(tmp_path / "none.toml")
 
 
-def test_the_chance_of_an_event_grows_while_it_survives() -> None:
-    chance = Chance(0.4, 200.0)
-    grown = [chance.after(ms * 1000) for ms in (0, 100, 200, 400, 2000)]
+def _event(kind: str, confidence: float) -> EventRecord:
+    return EventRecord("e", kind, "", 6, 0, "", "", None, None, None, confidence)
+
+
+def test_the_chance_of_an_event_is_its_confidence_and_grows_while_it_survives() -> None:
+    chances = Chances({"out": 200.0})
+    grown = [chances.of(_event("out", 0.4), ms * 1000) for ms in (0, 100, 200, 400, 2000)]
     assert grown[0] == pytest.approx(0.4)
     assert grown == sorted(grown)
     assert grown[-1] > 0.99
-    assert Chance(1.0).after(0) == 1.0
-    assert Chance(0.9, 200.0).after(0, confidence=0.3) == pytest.approx(0.3)
-    assert Chance(0.0).after(10**9) == 0.0
+    assert chances.of(_event("out", 1.0), 0) == 1.0
+    assert chances.of(_event("out", 0.0), 10**9) == 0.0
 
 
-def test_chances_are_of_the_kind_else_of_its_word_else_of_all(tmp_path: Path) -> None:
+def test_chances_grow_as_fast_as_their_kind_settles_else_their_word_else_any_other(tmp_path: Path) -> None:
     file = tmp_path / "chances.toml"
-    file.write_text('[other]\nstands = 0.1\n[kinds."pass.attempt"]\nstands = 0.3\n[kinds.restart]\nstands = 0.9\n')
+    file.write_text('other_ms = 1000\n[settles_ms]\n"pass.attempt" = 10\nrestart = 100\n')
     chances = load_chances(file)
-    assert [chances.of(kind).stands for kind in ("pass.attempt", "restart.corner", "out")] == [0.3, 0.9, 0.1]
-    file.write_text("[other]\nstands = 2.0\n")
-    with pytest.raises(ChancesError, match=r"other.stands"):
+    grown = [chances.of(_event(kind, 0.5), 50_000) for kind in ("pass.attempt", "restart.corner", "out")]
+    assert grown == pytest.approx([0.993, 0.622, 0.512], abs=0.001)
+    file.write_text("other_ms = -2.0\n")
+    with pytest.raises(ChancesError, match=r"other_ms"):
         load_chances(file)

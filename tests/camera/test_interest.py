@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from camera.chances import CERTAIN, Chance, Chances
+from camera.chances import Chance, certain
 from camera.framing import load_framing
 from camera.interest import Circumstances, Interest, interest, pulls_of
 from camera.lookahead import outlook
 from football.update_stream import BallView, BodyView, EventRecord, View
 
 TABLE, SIZE_M = load_framing(), (105.0, 68.0)
-HALF = Chances(Chance(0.5, 1e3))
+
+
+def half(event: EventRecord, age_us: int) -> float:
+    return 0.5
 
 
 def event(kind: str, x_m: float | None = None, y_m: float | None = None, **detail: str | float) -> EventRecord:
@@ -24,21 +27,21 @@ def view(x_m: float = 0.0, y_m: float = 0.0, vx_m_s: float = 0.0) -> View:
 
 
 def at(
-    one: EventRecord | None, now_us: int = 0, frontier_us: int = 0, chances: Chances = CERTAIN, x_m: float = 0.0
+    one: EventRecord | None, now_us: int = 0, frontier_us: int = 0, chance: Chance = certain, x_m: float = 0.0
 ) -> Interest:
     seen = view(x_m)
     ahead = outlook(seen)
     assert ahead is not None
     pulls = pulls_of(one, TABLE, seen, 0, SIZE_M[0]) if one else ()
     bodies = {body.object_id: body for body in seen.players}
-    return interest(ahead, bodies, pulls, Circumstances(now_us, 0, frontier_us, SIZE_M), TABLE, chances)
+    return interest(ahead, bodies, pulls, Circumstances(now_us, 0, frontier_us, SIZE_M), TABLE, chance)
 
 
 def test_a_tentative_event_pulls_by_its_chance_and_a_confirmed_one_wholly_until_it_fades() -> None:
     restart = event("restart.throw_in", 50.0, 30.0)
     weight = TABLE.of("restart.throw_in")[0].weight
-    assert at(restart, chances=HALF).x_m == pytest.approx(50 * 0.5 * weight / (1 + 0.5 * weight))
-    assert at(restart, frontier_us=1, chances=HALF).x_m == pytest.approx(50 * weight / (1 + weight))
+    assert at(restart, chance=half).x_m == pytest.approx(50 * 0.5 * weight / (1 + 0.5 * weight))
+    assert at(restart, frontier_us=1, chance=half).x_m == pytest.approx(50 * weight / (1 + weight))
     assert 0 < at(restart, 1_200_000, 1).x_m < at(restart, 0, 1).x_m
     assert at(restart, 2_000_000, 1).x_m == 0.0
     assert at(restart, 2_000_000, 1).causes == ()
@@ -74,5 +77,5 @@ def test_the_aim_never_runs_far_off_the_pitch() -> None:
     seen = view(51.0, 0.0, 30.0)
     ahead = outlook(View(0, seen.ball, ()))
     assert ahead is not None
-    found = interest(ahead, {}, (), Circumstances(0, 1_000_000, 0, SIZE_M), TABLE, CERTAIN)
+    found = interest(ahead, {}, (), Circumstances(0, 1_000_000, 0, SIZE_M), TABLE, certain)
     assert found.x_m == pytest.approx(55.5)
