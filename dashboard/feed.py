@@ -84,7 +84,7 @@ class Feed(Protocol):
         ...
 
     def frontier_us(self) -> int:
-        """Return the watermark: event time below which nothing can change any more."""
+        """Return the watermark: event time below which no late packet changes anything."""
         ...
 
     def now_us(self) -> int:

@@ -124,7 +124,7 @@ class UpdateMessage(msgspec.Struct, frozen=True, gc=False):
         epoch: see the module's theory of operation.
         continues_from: set on the first message of an epoch.
         now_us: arrival time (stream clock) at which it left the engine.
-        frontier_us: watermark: event time below which nothing can change any more.
+        frontier_us: watermark: event time below which no late packet changes anything.
         updates: consecutive ``seq``.
         view, health: newest, or None if unchanged since the last message.
         due_wall_us: wall time at which the block that caused it reached the source (0 if unknown).

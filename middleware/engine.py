@@ -126,8 +126,8 @@ class Engine:
         Args:
             arrivals: in any order, with duplicates and late ones.
             now_us: arrival time, carried by the input; never a wall clock. Does not go backwards.
-            complete_us: a promise that nothing dated before it arrives any more; ``BEGINNING_US`` promises nothing.
-                Then that is final, and nothing leaves before it is final (``middleware.final_replay``).
+            complete_us: None: units speculate. A time: nothing dated before it arrives any more, and units release only
+                final inputs (``middleware.final_replay``); ``BEGINNING_US`` is for a host that is far behind.
         """
         progress, load, counts = self._progress, self._load, self._counts
         counts.now_us = now_us

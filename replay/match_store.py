@@ -78,7 +78,7 @@ class CommitMeta(msgspec.Struct, frozen=True):
     """Metadata of a window of the engine.
 
     Attributes:
-        frontier_us: watermark: event time below which nothing can change any more.
+        frontier_us: watermark: event time below which no late packet changes anything.
         end_offset: where the window ends (exclusive), as its source counts: arrival time of a capture in us, or number
             of a record of a topic.
         epoch: epoch of the stage that made it.

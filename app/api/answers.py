@@ -20,7 +20,10 @@ class MatchRow(msgspec.Struct, frozen=True):
 
 
 class Frontier(msgspec.Struct, frozen=True):
-    """The watermark: below ``frontier_us`` nothing changes any more. ``now_us`` is the newest arrival time."""
+    """The watermark: no late packet changes anything below ``frontier_us``; a later decision may.
+
+    ``now_us`` is the newest arrival time.
+    """
 
     frontier_us: int
     now_us: int

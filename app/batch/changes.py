@@ -3,9 +3,9 @@
 A recorded event and one of the replay may be the same if they have one kind, team and player, and are no further apart
 than the scoring's window of that kind (``replay.scoring.rules``); kinds whose variant is a location need the same
 location. Among all such pairings the one with the most pairs counts, and of those the one that moves least. A pair at
-one time is *kept*, else *moved*; a pair is also *altered* if its variant, position, confidence or details differ. Ids
-and causes are not compared: they name other events. The agreement of a kind is the F1 of its pairs: twice the pairs
-over the events of both sides.
+two times is *moved*. One at one time is *altered* if its variant, position, confidence or details differ, else *kept*;
+the counts of a kind have both in ``kept``. Ids and causes are not compared: they name other events. The agreement of a
+kind is the F1 of its pairs: twice the pairs over the events of both sides.
 """
 
 from __future__ import annotations

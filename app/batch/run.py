@@ -216,11 +216,12 @@ def _task(work: tuple[str, RecordedMatch, BatchOptions]) -> Result:
     return play(name, recorded, options)
 
 
-def _report_progress(watch: Watch | None, rest: Sequence[str], out: Path, done: int) -> None:
+def _report_progress(watch: Watch | None, names: Sequence[str], out: Path, done_before: int) -> None:
+    """Tell ``watch`` the share of each match of this call that is being played, and how many are whole."""
     if watch is not None:
-        playing = [name for name in rest if (out / DRAFTS / name).is_dir()]
-        whole = sum((out / name / BATCH).is_file() for name in rest)
-        watch({name: share_done(name, out) for name in playing}, done + whole)
+        playing = [name for name in names if (out / DRAFTS / name).is_dir()]
+        whole = sum((out / name / BATCH).is_file() for name in names)
+        watch({name: share_done(name, out) for name in playing}, done_before + whole)
 
 
 def _write_changes(out: Path, results: Sequence[Result]) -> None:

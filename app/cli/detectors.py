@@ -182,7 +182,7 @@ of an official's decision, it is the number that the rule sets.
 | parameters | groups of [thresholds.md](thresholds.md); a settings file changes their values |
 
 [1] In event time. Late packets and, without speculation, the slack come on top. [2] Besides, a repair after a late
-packet may change or withdraw any event until it is confirmed.
+packet may change or withdraw any event until it is confirmed; what a table says of *changes later* has no such limit.
 
 A detector reads lower levels only. So 5.3, 5.4, 5.7 and 5.9, which describe a contact further, run the detection of
 contacts (5.1, 5.2) once more by themselves, with the same code.

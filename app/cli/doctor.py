@@ -268,7 +268,7 @@ def _match(settings: LiveSettings) -> Iterator[Finding]:
             else:
                 yield _resumable(what, folder, store.sheet.match_id, last.meta.end_offset)
     except (UserError, StoreError) as error:
-        yield Finding(what, "bad", one_line(error), "see docs/kafka.md, When something dies")
+        yield Finding(what, "bad", one_line(error), "see docs/operation.md, When something fails")
 
 
 def _resumable(what: str, folder: Path, match: str, offset: int) -> Finding:

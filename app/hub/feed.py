@@ -190,7 +190,7 @@ class MatchFeed:
             }
 
     def frontier_us(self) -> int:
-        """Event time below which nothing can change any more."""
+        """Event time below which no late packet changes anything."""
         return self._follower.frontier_us
 
     def now_us(self) -> int:

@@ -9,8 +9,8 @@ store holds the newest offset at which the topic is certain to agree with what i
 are read. Quarantined records are sent out of the store, see :mod:`app.kafka.dead_letters`.
 
 Before it sends anything, a relay writes a ``begin`` record (:class:`app.kafka.updates.WriterFence`) and reads up to it.
-What stands then is final: records of an older relay that arrive later are of a session that is no longer current. A
-relay whose session was current and no longer is has been replaced, and ends.
+An older relay can change nothing of what stands then: its records that arrive later are of a session that is no longer
+current. A relay whose session was current and no longer is has been replaced, and ends.
 
 The update stream never waits for a broker, and memory is bounded while none answers. A thread sends. The relay holds a
 position in the feed's log, no updates. If the feed no longer retains what follows the position, or if the producer gave
@@ -162,7 +162,7 @@ class Relay:
         self._moved_s = time.monotonic()
 
     def committed(self, seq: int) -> None:
-        """Confirm a window of the store: updates before ``seq`` are final, and its quarantined records may be sent."""
+        """Take note of a commit: updates before ``seq`` are in the store, and its quarantined records may be sent."""
         self._stored.set()
         self._news.set()
         confirmed = [mark for mark in tuple(self._marks) if mark.seq <= seq]

@@ -32,7 +32,7 @@ _REASONS = {
     "clock": "the clock of its source is ahead of all others",
     "differs": "a copy of it with another content counts",
     "number": "its number cannot be told from others of its source",
-    "crowd": f"one transmitter more than the {SOURCES_MAX} that a match may have",
+    "sources": f"one transmitter more than the {SOURCES_MAX} that a match may have",
 }
 
 

@@ -76,7 +76,7 @@ class Entry(msgspec.Struct, frozen=True):
 
     Attributes:
         match: key of the match in this run.
-        source: class of the source, as ``module:class``.
+        kind: class of the source, as ``module:class``.
         spec: arguments of that class's reader; see :meth:`MatchInput.spec`.
         begin: offset from which it is read.
         speed: stream seconds per wall second; 0 is as fast as possible.
@@ -85,7 +85,7 @@ class Entry(msgspec.Struct, frozen=True):
     """
 
     match: str
-    source: str
+    kind: str
     spec: dict[str, Any]
     begin: int
     speed: float

@@ -2,8 +2,9 @@
 
 Theory of operation
 -------------------
-A recording's window holds the blocks between two arrival times. Every reading therefore has the same windows, and the
-end of a window is known before its blocks exist. In a paced run, the reader yields a block at its arrival time on the
+A recording's window holds the blocks between two arrival times. The end of a window is known before its
+blocks exist. An unpaced run that is read again has the same windows; a paced one may close them elsewhere, at the
+match's clock. In a paced run, the reader yields a block at its arrival time on the
 match's clock, and merges several matches by the times at which their blocks are due. In an unpaced run, it reads as
 fast as possible.
 

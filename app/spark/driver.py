@@ -293,11 +293,11 @@ class SparkDriver:
                         _log.warning("a window is not committed yet: %s", reason)
                     reported = reason
                 if ended > self._settled:
-                    self._settle(ended, reason)
+                    self._release_batch(ended, reason)
             except OSError as error:
                 _log.warning("seats cannot be instructed yet: %s", one_line(error))
 
-    def _settle(self, batch: int, reason: str) -> None:
+    def _release_batch(self, batch: int, reason: str) -> None:
         """Lets the query go on after a micro-batch, the windows of which are committed; with a ``reason``, fails it."""
         with self._lock:
             for number in range(len(self.seats)):

@@ -195,9 +195,9 @@ class _Batch:
         self._known.update(entry.match for entry in new)
         going = [entry for entry in new if self._seat.has_more(entry)]
         for number, entry in enumerate(going, 1):
-            if entry.source not in self._readers:
-                self._readers[entry.source] = load_source(entry.source).reader(self._plan)
-            self._readers[entry.source].add(entry, number / len(going))
+            if entry.kind not in self._readers:
+                self._readers[entry.kind] = load_source(entry.kind).reader(self._plan)
+            self._readers[entry.kind].add(entry, number / len(going))
             self._seat.playing.touch()
 
     def _has_another(self, match: str) -> bool:
@@ -229,7 +229,7 @@ def warm_up_source(folder: str) -> Callable[[Iterator[int]], Iterator[int]]:
         log_in_worker()
         began_s = time.monotonic()
         nothing = OpenBatch(0, 0, 0, Path, lambda: True, lambda match: False)
-        for kind in {entry.source for entry in Seat(folder).entries()}:
+        for kind in {entry.kind for entry in Seat(folder).entries()}:
             load_source(kind).reader(nothing)
         log_event(_log, logging.INFO, "process is warm", took_s=round(time.monotonic() - began_s, 3))
         yield from numbers  # Spark reuses only a process that has consumed its whole input

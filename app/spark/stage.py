@@ -103,7 +103,7 @@ def warm_up_stage(folder: str, blocks: int) -> Callable[[Iterator[int]], Iterato
             config = seat.stage(entry.match)
             if number and not config.measures:
                 continue
-            sample = load_source(entry.source).sample(entry.spec)
+            sample = load_source(entry.kind).sample(entry.spec)
             settings = load_pipeline(config.pipeline).warm_up(config.sheet, config.settings, sample, blocks)
             if config.measures:
                 seat.write_stage(entry.match, msgspec.structs.replace(config, settings=settings))

@@ -323,7 +323,10 @@ class OrderingUnit:
         self.buffer.purge(final_us)
 
     def process_final(self, inputs: Sequence[Input], below_us: int) -> list[Event]:
-        """Give the detector all inputs dated before ``below_us`` and keep only the state: nothing changes there.
+        """Give the detector all inputs dated before ``below_us``, and keep only the state after them.
+
+        The unit must hold no released input: it has not speculated since its last final one.
+
 
         Args:
             inputs: new ones, in any order.
@@ -331,6 +334,9 @@ class OrderingUnit:
 
         Returns:
             The detector's outputs, in order.
+
+        Raises:
+            UnitBufferError: the unit holds released inputs.
         """
         due = self.buffer.take_below(inputs, below_us)
         self.has_waiting = len(self._keys) > 0

@@ -77,7 +77,7 @@ class Verdict(Enum):
     CLOCK_OUTLIER = "clock"
     COPY_DIFFERS = "differs"
     UNNUMBERED = "number"
-    TOO_MANY_SOURCES = "crowd"
+    TOO_MANY_SOURCES = "sources"
 
 
 @dataclass(frozen=True)

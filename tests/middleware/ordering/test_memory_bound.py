@@ -97,7 +97,7 @@ def test_invented_sources_make_no_states_beyond_a_bound():
     assert len(engine.snapshot()) < 1.2 * before
     assert sum(len(units) for units in engine._units) == 50
     updates += engine.finish().updates
-    assert {loss.reason for loss in lost} == {"crowd"}
+    assert {loss.reason for loss in lost} == {"sources"}
     assert len(lost) == 10_000 - 49
     assert "s0" not in {loss.event.source for loss in lost}
     refused = {(loss.event.source, loss.event.seq) for loss in lost}
