@@ -89,7 +89,7 @@ class Loss(msgspec.Struct, frozen=True, gc=False):
         event, until_us: of the arrival.
         reason: ``memory`` (beyond the allowed lateness), ``promise`` (below what the host promised to be complete),
             ``held`` (final had advanced early, because too many inputs were held), ``clock`` (its source is a clock
-            outlier), ``sources`` (there are as many sources as may be), ``differs`` (a copy with another content counts)
+            outlier), ``sources`` (one source too many), ``differs`` (a copy with another content counts)
             or ``number`` (its number cannot be told from others). See ``middleware.sources.progress.Verdict``.
     """
 
