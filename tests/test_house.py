@@ -21,6 +21,7 @@ FILES = [ROOT / "touchline.py", *(path for folder in FOLDERS for path in sorted(
 #: Modules that are run or loaded by name: the library, the command, its commands and reference page, `spark-submit`,
 #: the page's demonstration, the kinds of source.
 ENTRY_POINTS = {"touchline", "app.cli.main", "app.cli.docs", "app.cli.submit", "dashboard.demo", *COMMANDS.values()}
+ENTRY_POINTS |= {"app.tables.page"}  # the dictionary of the analyst's tables
 ENTRY_POINTS |= {kind.partition(":")[0] for kind in [*SOURCES, *SINKS.values()]}
 PURE = [path for path in FILES if path.relative_to(ROOT).parts[0] in ("football", "middleware", "detectors")]
 

@@ -33,7 +33,11 @@ def query(
         list[str], typer.Argument(metavar="FOLDER...", help="Match stores, or folders of match stores.")
     ],
     sql: Annotated[
-        str | None, Given("--sql", help="A query over matches, players, events, updates, positions, attacks, changes.")
+        str | None,
+        Given(
+            "--sql",
+            help="A query over matches, players, events, updates, positions, attacks, changes, analyst's tables.",
+        ),
     ] = None,
     example: Annotated[
         str | None, Given(help="Name of a query of the package; `list` shows all names and what they answer.")

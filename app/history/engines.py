@@ -1,7 +1,8 @@
 """The two engines that answer questions to an archive: DuckDB in this process, and Spark SQL.
 
 Both get the same tables and views (``app.history.views``), and the functions ``get_json_object`` (Spark's own; DuckDB's
-is a macro), so that one query runs on both. An archive that grows is asked anew by opening it again.
+is a macro), so that one query runs on both. The analyst's tables (``app.tables``) are built when a query first names
+them. An archive that grows is asked anew by opening it again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from app.batch.changes import CHANGES
-from app.history.layout import Archive, HistoryError
+from app.history.layout import Archive, HistoryError, analyst_tables
 from app.history.views import VIEWS
 from football.tables import POSITIONS, UPDATES
 
@@ -50,7 +51,11 @@ def ask_duckdb(archive: Archive) -> Ask:
     for name, text in VIEWS.items():
         connection.execute(f"CREATE VIEW {name} AS {text}")
 
+    built: set[str] = set()
+
     def ask(query: str) -> pa.Table:
+        for name, table in analyst_tables(archive, query, built).items():
+            connection.register(name, table)
         try:
             answer = connection.sql(query)
             return answer.to_arrow_table() if answer is not None else pa.table({})
@@ -84,7 +89,11 @@ def ask_spark(archive: Archive, session: SparkSession) -> Ask:
     for name, text in VIEWS.items():
         session.sql(text).cache().createOrReplaceTempView(name)
 
+    built: set[str] = set()
+
     def ask(query: str) -> pa.Table:
+        for name, table in analyst_tables(archive, query, built).items():
+            session.createDataFrame(table).createOrReplaceTempView(name)
         try:
             return session.sql(query).toArrow()
         except PySparkException as error:

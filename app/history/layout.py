@@ -6,6 +6,7 @@ folder's; of two with one name the later one gets a number.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import pyarrow as pa
 
 from app.batch.inputs import BatchError, RecordedMatch, find_recorded, name_matches
 from app.batch.play import CHANGES_FILE
+from app.tables.build import flat_tables
+from app.tables.columns import TABLES
 from football.errors import UserError
 from replay.match_store import Commit, part_file, read_commits, read_sheet_of
 
@@ -96,6 +99,35 @@ def open_archive(folders: Sequence[str | Path]) -> Archive:
         pa.Table.from_pylist(files, schema=FILES),
         parts,
     )
+
+
+def analyst_tables(archive: Archive, query: str, built: set[str]) -> dict[str, pa.Table]:
+    """The analyst's tables that a query names, over all matches, with a column ``match`` in front.
+
+    Args:
+        archive: the matches.
+        query: text in SQL.
+        built: tables that exist already; new ones are added.
+
+    Raises:
+        StoreError: a match is damaged.
+    """
+    names = [name for name in TABLES if name not in built and _reads(query, name)]
+    built.update(names)
+    if not names:
+        return {}
+    parts: dict[str, list[pa.Table]] = {name: [] for name in names}
+    for row in archive.matches.to_pylist():
+        for name, table in flat_tables(row["folder"], names).items():
+            match = pa.array([row["match"]] * len(table), pa.string())
+            parts[name].append(table.add_column(0, "match", match))
+    return {name: pa.concat_tables(tables) for name, tables in parts.items()}
+
+
+def _reads(query: str, table: str) -> bool:
+    """True if a query seems to read a table; not if it defines one of that name itself."""
+    read, defined = rf"(?:\bfrom|\bjoin|,)\s+{table}\b", rf"\b{table}\s+as\s*\("
+    return bool(re.search(read, query, flags=re.I)) and not re.search(defined, query, flags=re.I)
 
 
 def _match(name: str, store: RecordedMatch, commits: Sequence[Commit]) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from app.tables.build import flat_tables
 from football.errors import UserError
 from football.match_sheet import MatchSheet
 from replay.event_choice import make_choice, parse_time_us
@@ -205,6 +206,24 @@ class Match:
             for player in sheet.players
         ]  # fmt: skip
         return as_form(pa.Table.from_pylist(rows, _PLAYERS), form)
+
+    @overload
+    def table(self, name: str, form: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+    @overload
+    def table(self, name: str, form: Literal["arrow"]) -> pa.Table: ...
+    @overload
+    def table(self, name: str, form: Literal["polars"]) -> Any: ...
+    def table(self, name: str, form: Form = "pandas") -> Any:
+        """An analyst's table, with what the details of events hold as typed columns; ``docs/tables.md`` has them all.
+
+        Args:
+            name: ``passes``, ``shots``, ``goals``, ``carries``, ``duels``, ``possessions``, ``sprints``, ``running``.
+            form: of the table.
+
+        Raises:
+            TouchlineError: there is no such table.
+        """
+        return as_form(flat_tables(self.folder, (name,))[name], form)
 
     def _with_names(self, table: pa.Table, column: str) -> pa.Table:
         """The table with name and shirt number of the player that a column names."""

@@ -16,6 +16,7 @@ from app.cli.query import examples
 from app.history.engines import Ask, ask_duckdb, ask_spark, same_answer
 from app.history.layout import HistoryError, open_archive
 from app.history.views import VIEWS
+from app.tables.build import flat_tables
 from football.tables import UPDATES
 from replay.event_list import consolidated_events
 from replay.match_store import (
@@ -190,3 +191,18 @@ def test_the_page_shows_the_examples_as_they_are():
     assert any(text == queries["ppda"] for text in shown)
     for name in queries:
         assert f"`{name}`" in page, f"docs/history.md does not name {name}"
+
+
+def test_the_analysts_tables_are_built_when_a_query_reads_them(stores: Path, duck: Ask):
+    found = {
+        row["match"]: row["n"] for row in duck("SELECT match, count(*) AS n FROM passes p GROUP BY ALL").to_pylist()
+    }
+    assert found == {name: flat_tables(stores / name, ["passes"])["passes"].num_rows for name in names(stores)}
+    own = duck("WITH shots AS (SELECT 7 AS n) SELECT n FROM shots, possessions LIMIT 1")
+    assert own.to_pylist() == [{"n": 7}], "a query may have a table of the same name of its own"
+
+
+@pytest.mark.spark
+def test_both_engines_read_the_analysts_tables_alike(duck: Ask, spark: Ask):
+    query = "SELECT match, team, count(*) AS n, sum(seconds) AS s FROM possessions GROUP BY match, team ORDER BY 1, 2"
+    assert same_answer(duck(query), spark(query))

@@ -1,0 +1,1 @@
+"""The analyst's tables: passes, shots, carries, duels, possessions, goals, sprints and running, as typed columns."""
