@@ -17,6 +17,7 @@ from app.explain.reasons import explain as explain_event
 from app.explain.tree import Node, Number, Position
 from detectors.confidence import Row
 from detectors.margins import Margin
+from football.payloads import Scalar
 from football.update_stream import EventRecord
 
 app = typer.Typer(add_completion=False)
@@ -29,11 +30,15 @@ _HELD_MAX = 6
 def explain(
     folder: Folder,
     event: Annotated[str, typer.Argument(help="Id of an event as `touchline events` lists it.")],
+    everything: Annotated[
+        bool, Given("--all", help="Also list the parameters of each detector that were not compared here.")
+    ] = False,
     as_json: Annotated[bool, Given("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Explains an event: its causes, thresholds and margins down to positions, and its history.
 
-    The match is played once more around the event, with the parameters and detectors that it had.
+    The match is played once more around the event, with the parameters and detectors that it had. That takes seconds
+    where what led to the event is near, and minutes where it lies far back.
 
     Examples:
         touchline explain matches/demo pass.complete#ball:61128725
@@ -43,17 +48,25 @@ def explain(
     if as_json:
         print_json(_plain(explanation))
     else:
-        sys.stdout.write("\n".join(lines(explanation)) + "\n")
+        sys.stdout.write("\n".join(lines(explanation, everything=everything)) + "\n")
 
 
-def lines(explanation: Explanation) -> Iterator[str]:
-    """An explanation as text: the history, then the event with its causes, each level further to the right."""
+def lines(explanation: Explanation, *, everything: bool = False) -> Iterator[str]:
+    """An explanation as text: the history, then the event with its causes, each level further to the right.
+
+    Args:
+        explanation: of an event.
+        everything: also parameters that were not compared.
+    """
     yield "History:"
     yield from map(_history_line, explanation.history)
     for note in explanation.notes:
         yield f"Note: {note}"
+    if explanation.played_us is not None:
+        begin_us, end_us = explanation.played_us
+        yield f"Played once more: {begin_us / 1e6:.0f} to {end_us / 1e6:.0f} s"
     yield "Why:"
-    yield from _node(explanation.event, 0)
+    yield from _node(explanation.event, 0, everything)
 
 
 def _history_line(entry: HistoryEntry) -> str:
@@ -66,7 +79,7 @@ def _history_line(entry: HistoryEntry) -> str:
     return f"{entry.now_us / 1e6:11.3f} s  {entry.what}{': ' + changes if changes else ''}{arrived}"
 
 
-def _node(node: Node, depth: int) -> Iterator[str]:
+def _node(node: Node, depth: int, everything: bool) -> Iterator[str]:
     pad = "    " * depth
     if node.above:
         yield f"{pad}{node.id} (explained above)"
@@ -82,7 +95,9 @@ def _node(node: Node, depth: int) -> Iterator[str]:
         yield f"{pad}  {_calibrated(node.calibrated, node.own_confidence)}"
     for margin in node.margins:
         yield f"{pad}  {_margin(margin)}"
-    if others := _others(node):
+    if node.event is not None and node.event.detail:
+        yield f"{pad}  detail: {', '.join(f'{name} {_scalar(value)}' for name, value in node.event.detail.items())}"
+    if everything and (others := _others(node)):
         yield f"{pad}  set besides: {others}"
     if node.held:
         more = len(node.held) - _HELD_MAX
@@ -91,7 +106,11 @@ def _node(node: Node, depth: int) -> Iterator[str]:
     for position in node.positions:
         yield f"{pad}  {_position(position)}"
     for cause in node.causes:
-        yield from _node(cause, depth + 1)
+        yield from _node(cause, depth + 1, everything)
+
+
+def _scalar(value: Scalar) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _about(event: EventRecord | None) -> str:
@@ -144,6 +163,7 @@ def _plain(explanation: Explanation) -> dict[str, Any]:
         "event": _plain_node(explanation.event),
         "history": [msgspec.to_builtins(entry) for entry in explanation.history],
         "notes": explanation.notes,
+        "played_us": explanation.played_us,
     }
 
 

@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -28,6 +28,7 @@ from app.explain.tree import Node, Tree, shown
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import read_stored_settings
 from app.sources.registry import source_of_store
+from detectors.catalogue import catalogue
 from detectors.parameters import Parameters
 from detectors.records import RecordMaker
 from football.errors import CaptureError, UserError
@@ -41,7 +42,7 @@ from replay.match_store import updates_log
 from replay.official_feed import replayed
 
 #: Times before the first cause at which the stretches begin that are tried.
-_LEADS_US = (20_000_000, 300_000_000, 2**62)
+_LEADS_US = (20_000_000, 60_000_000, 300_000_000, 2**62)
 
 #: Time before and after an event or cause for which positions and inner events are recorded.
 _BEFORE_US, _AFTER_US = 2_000_000, 1_500_000
@@ -78,11 +79,20 @@ class HistoryEntry(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """An explanation: the tree, the history, and notes about missing parts."""
+    """An explanation: the tree, the history, notes about missing parts, and from when to when the match was played."""
 
     event: Node
     history: tuple[HistoryEntry, ...]
     notes: tuple[str, ...]
+    played_us: tuple[int, int] | None = None
+
+
+class Played(NamedTuple):
+    """A stretch of the match played once more: conclusions by name, what makes their records, and from when to when."""
+
+    conclusions: dict[str, list[Conclusion]]
+    records: RecordMaker | None
+    span_us: tuple[int, int] | None
 
 
 class Log:
@@ -167,17 +177,28 @@ def explain(folder: Path, name: str, progress: Callable[[str], None] = lambda te
     known = log.with_causes(name)
     notes: list[str] = []
     capture = _capture(folder, notes)
-    conclusions: dict[str, list[Conclusion]] = {}
-    records: RecordMaker | None = None
+    played = Played({}, None, None)
     if not log.stands(name):
         notes.append("It was withdrawn and does not stand: its causes come from the log; `touchline trace` plays it")
     elif capture is not None:
         extra, lateness_ms = tuple(stored["detectors"]), round(stored["allowed_lateness_s"] * 1_000)
         options = PipelineOptions(alpha=1.0, allowed_lateness_ms=lateness_ms, parameters=parameters, extra=extra)
         standing = {one: record for one, record in known.items() if log.stands(one)}
-        conclusions, records = _play(capture, options, log, standing, notes, progress)
-    tree = Tree(known, parameters, conclusions, records)
-    return Explanation(tree.node(name), tuple(_history(log.updates(name), capture)), tuple(notes))
+        notes += _without_unknown(standing, parameters)
+        played = _play(capture, options, log, standing, notes, progress)
+    tree = Tree(known, parameters, played.conclusions, played.records)
+    return Explanation(tree.node(name), tuple(_history(log.updates(name), capture)), tuple(notes), played.span_us)
+
+
+def _without_unknown(standing: dict[str, EventRecord], parameters: Parameters) -> list[str]:
+    """Leave out events of detectors that this program lacks, such as a user's own; return notes about them."""
+    kinds = {kind for entry in catalogue(parameters) for kind in entry.outputs}
+    unknown = sorted({record.kind for record in standing.values()} - kinds)
+    for name in [name for name, record in standing.items() if record.kind in unknown]:
+        del standing[name]
+    return [
+        f"{kind} is of a detector that this program does not have: its causes come from the log" for kind in unknown
+    ]
 
 
 def _capture(folder: Path, notes: list[str]) -> Capture | None:
@@ -201,8 +222,10 @@ def _play(
     standing: Mapping[str, EventRecord],
     notes: list[str],
     progress: Callable[[str], None],
-) -> tuple[dict[str, list[Conclusion]], RecordMaker]:
-    """Play longer and longer stretches until one agrees with the log; returns its conclusions and their records."""
+) -> Played:
+    """Play longer and longer stretches until one agrees with the log."""
+    if not standing:
+        return Played({}, None, None)
     first_us, last_us = log.span_us(list(standing))
     windows = _windows(sorted(record.ts_us for record in standing.values()))
     for lead_us in _LEADS_US:
@@ -216,7 +239,7 @@ def _play(
     if differs:
         some = ", ".join(differs[:_NEAR_MAX])
         notes.append(f"Played once more, these do not come out as the store has them: {some}")
-    return log.conclusions, records
+    return Played(log.conclusions, records, (begin_us, last_us))
 
 
 def _replay(

@@ -55,10 +55,11 @@ class SprintParameters(msgspec.Struct, frozen=True):
 
 
 class Sprinter(msgspec.Struct, frozen=True, gc=False):
-    """A fast player: team, since when, greatest speed, and whether the sprint was reported."""
+    """A fast player: team, since when and from where, greatest speed, and whether the sprint was reported."""
 
     team: Team
     since_us: int
+    from_m: tuple[float, float]
     top_m_s: float
     emitted: bool = False
 
@@ -114,16 +115,16 @@ class Sprint:
         name, m_s = paces.names[index], float(paces.m_s[index])
         before = state.fast.get(name)
         if before is None:
-            return Sprinter(paces.team(index), self._crossed_us(state, paces, index), m_s)
+            return Sprinter(paces.team(index), self._crossed_us(state, paces, index), paces.place(index), m_s)
         p, about = self.parameters, ("sprint.start", name)
         held_us = paces.ts_us - before.since_us
         emitted = before.emitted or at_least("time at that speed", held_us, p.hold_us, "sprint.hold_us", about)
         if emitted and not before.emitted:
             note("speed", m_s, "at least", p.speed_m_s, "sprint.speed_m_s", about)
-            payload = EventPayload("", before.team, name, *paces.place(index))
+            payload = EventPayload("", before.team, name, *before.from_m)
             began_us = max(before.since_us, now_us - self.spec.horizon_us)
             out.append(make_event("sprint.start", began_us, f"{name}:{before.since_us}", payload))
-        return Sprinter(before.team, before.since_us, max(before.top_m_s, m_s), emitted)
+        return Sprinter(before.team, before.since_us, before.from_m, max(before.top_m_s, m_s), emitted)
 
     def _crossed_us(self, state: SprintState, paces: PlayerSpeeds, index: int) -> int:
         """The instant at which a player's speed passed the bound."""
@@ -145,7 +146,8 @@ class Sprint:
             "seconds": round((ended_us - runner.since_us) * 1e-6, 2),
             "top_m_s": round(runner.top_m_s, 2),
         }
-        x_m, y_m = paces.place(index) if index >= 0 else (None, None)
+        seen = paces if known or state.paces is None else state.paces
+        x_m, y_m = seen.place(seen.names.index(name)) if name in seen.names else (None, None)
         payload = EventPayload("", runner.team, name, x_m, y_m, detail=detail)
         least_m_s = self.parameters.speed_m_s
         note("greatest speed", runner.top_m_s, "at least", least_m_s, "sprint.speed_m_s", ("sprint.end", name))
@@ -177,14 +179,18 @@ GAIN_LOOKS = 3
 _GAIN_LAG_US = PACE_LAG_US + GAIN_LOOKS * LOOK_US // 2
 
 
+#: A hard effort: since when, from where, and whether it was emitted.
+EffortSince = tuple[int, tuple[float, float], bool]
+
+
 class EffortState(msgspec.Struct, frozen=True, gc=False):
     """State: the last paces, oldest first; when everybody gained how much then (m/s2, in bytes); who does so hard, by
-    name and class: since when, and whether that was told."""
+    name and class: since when, from where, and whether that was emitted."""
 
     paces: tuple[PlayerSpeeds, ...] = ()
     gain_us: int = 0
     gains: bytes = b""
-    since: dict[tuple[str, int], tuple[int, bool]] = {}
+    since: dict[tuple[str, int], EffortSince] = {}
 
 
 class Effort:
@@ -231,26 +237,28 @@ class Effort:
         before = (
             np.frombuffer(reordered(state.gains, names, paces.names)) if state.gains else np.full(gains.shape, np.nan)
         )
-        since: dict[tuple[str, int], tuple[int, bool]] = {}
+        since: dict[tuple[str, int], EffortSince] = {}
         out: list[Event] = []
         for number, (_, _, sign, least_m_s2) in enumerate(self._classes):
             for index in np.flatnonzero(sign * gains >= least_m_s2).tolist():
                 key = paces.names[index], number
                 was, now = (state.gain_us, sign * float(before[index])), (gain_us, sign * float(gains[index]))
-                since_us, emitted = state.since.get(key) or (crossed_us(was, now, least_m_s2), False)
+                since_us, from_m, emitted = state.since.get(key) or (
+                    crossed_us(was, now, least_m_s2), _place_amid(last, key[0], paces.place(index)), False
+                )  # fmt: skip
                 if not emitted and gain_us - since_us >= self.parameters.hold_us:
-                    out.append(self._effort(key, since_us, paces, index, event.ts_us))
+                    out.append(self._effort(key, since_us, from_m, paces.team(index), event.ts_us))
                     self._note(key, out[-1], now[1], gain_us - since_us)
                     emitted = True
-                since[key] = since_us, emitted
-        for key, (since_us, emitted) in state.since.items():
+                since[key] = since_us, from_m, emitted
+        for key, (since_us, from_m, emitted) in state.since.items():
             if not emitted and key not in since and key[0] in paces.names:
                 index = paces.names.index(key[0])
                 _, _, sign, least_m_s2 = self._classes[key[1]]
                 was, now = (state.gain_us, sign * float(before[index])), (gain_us, sign * float(gains[index]))
                 held_us = crossed_us(was, now, least_m_s2) - since_us
                 if held_us >= self.parameters.hold_us:
-                    out.append(self._effort(key, since_us, paces, index, event.ts_us))
+                    out.append(self._effort(key, since_us, from_m, paces.team(index), event.ts_us))
                     self._note(key, out[-1], was[1], held_us)
         return EffortState(last[1:], gain_us, gains.tobytes(), since), out or NOTHING
 
@@ -262,12 +270,20 @@ class Effort:
         note(what, gain_m_s2, "at least", least_m_s2, parameter, about)
         note("time that it held", held_us, "at least", self.parameters.hold_us, "effort.hold_us", about)
 
-    def _effort(self, key: tuple[str, int], since_us: int, paces: PlayerSpeeds, index: int, now_us: int) -> Event:
+    def _effort(
+        self, key: tuple[str, int], since_us: int, from_m: tuple[float, float], team: Team, now_us: int
+    ) -> Event:
         name, number = key
         kind, variant, _, _ = self._classes[number]
-        payload = EventPayload(variant, paces.team(index), name, *paces.place(index))
+        payload = EventPayload(variant, team, name, *from_m)
         began_us = max(since_us, now_us - self.spec.horizon_us)
         return make_event(kind, began_us, f"{name}:{since_us}/{number % 2}", payload)
+
+
+def _place_amid(looks: tuple[PlayerSpeeds, ...], name: str, newest_m: tuple[float, float]) -> tuple[float, float]:
+    """Where a player was amid some samples, to which their gain of speed belongs."""
+    amid = looks[len(looks) // 2]
+    return amid.place(amid.names.index(name)) if name in amid.names else newest_m
 
 
 def speed_gains(first: PlayerSpeeds, last: PlayerSpeeds) -> tuple[int, Floats]:

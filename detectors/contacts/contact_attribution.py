@@ -149,6 +149,7 @@ class ContactRule(msgspec.Struct, frozen=True):
         kind: of the event.
         horizon_us: greatest age of the contact.
         far_m: distance beyond which it is doubted.
+        far: the parameter that decides it.
         reach_m: greatest distance of a centroid.
         height_m: greatest height of a ball that a centroid plays.
         limbs: whether limbs are known.
@@ -161,6 +162,7 @@ class ContactRule(msgspec.Struct, frozen=True):
     kind: str
     horizon_us: int
     far_m: float
+    far: str
     reach_m: float
     height_m: float
     limbs: bool
@@ -186,9 +188,19 @@ def contact_rule(
     paired = fits_radio_breaks(sheet.quality) and not longer_us
     pair_us = max(0, known_after_us(sheet.quality) - body_sampling(sheet.quality).period_us) if paired else 0
     horizon_us = max(break_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us) + longer_us
-    far_m, reach_m = near.contact_m if limbs else p.far_m + near.leg_m, near.leave_m + near.leg_m
+    far_m, far = (near.contact_m, "near.contact_m") if limbs else (p.far_m + near.leg_m, f"{kind}.far_m")
     return ContactRule(
-        kind, horizon_us, far_m, reach_m, near.height_max_m, limbs, near.trunk_low_m, pair_us, p, share_min
+        kind,
+        horizon_us,
+        far_m,
+        far,
+        near.leave_m + near.leg_m,
+        near.height_max_m,
+        limbs,
+        near.trunk_low_m,
+        pair_us,
+        p,
+        share_min,
     )
 
 
@@ -218,7 +230,8 @@ def player_of(
     if rule.limbs and not low and since_us <= p.owner_us and by.object_id != last.by and _is_turned(payload, p):
         return by
     about, change_m_s = (rule.kind, by.object_id), number(payload, "delta_v_m_s")
-    near = at_most("distance that is not doubted", by.distance_m, rule.far_m, f"{rule.kind}.far_m", about)
+    what = "the ball from the limb" if rule.limbs else "the ball from the player"
+    near = at_most(what, by.distance_m, rule.far_m, rule.far, about)
     what, parameter = "change of velocity so far away", f"{rule.kind}.far_delta_v_m_s"
     if not near and not at_least(what, change_m_s, p.far_delta_v_m_s, parameter, about):
         return None

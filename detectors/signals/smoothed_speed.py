@@ -52,8 +52,8 @@ class PositionHistory(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlayerSpeeds(msgspec.Struct, frozen=True, gc=False):
-    """Payload of ``pace.state``: of everybody name, side and newest place as a frame has them; when (microseconds) and
-    how fast (m/s, the bytes of a row of numbers, NaN where that is not known) he ran."""
+    """Payload of ``pace.state``: of everybody name and side as a frame has them; when (microseconds), where (as a frame
+    has it) and how fast (m/s, the bytes of a row of numbers) each of them ran. NaN stands for what is not known."""
 
     names: tuple[str, ...]
     sides: bytes
@@ -71,7 +71,7 @@ class PlayerSpeeds(msgspec.Struct, frozen=True, gc=False):
         return TEAMS[self.sides[index]]
 
     def place(self, index: int) -> tuple[float, float]:
-        """Newest place of a player, metres to centimetres."""
+        """Where a player was at ``ts_us``, metres to centimetres."""
         x_m, y_m = np.frombuffer(self.places)[index :: len(self.names)].tolist()
         return round(x_m, 2), round(y_m, 2)
 
@@ -112,7 +112,8 @@ def observe(before: PositionHistory, frame: Frame, now_us: int) -> tuple[Positio
     places = [reordered(row, old.names, names, rows=2) for row in old.places[1 - LOOKS :]]
     trails = PositionHistory(names, (*old.times_us[1 - LOOKS :], now_us), (*places, frame.packed_xy_m))
     middle_us, speeds = _speeds(trails)
-    return trails, PlayerSpeeds(names, frame.packed_sides, frame.packed_xy_m, middle_us, speeds.tobytes())
+    middle = trails.places[trails.times_us.index(middle_us)]
+    return trails, PlayerSpeeds(names, frame.packed_sides, middle, middle_us, speeds.tobytes())
 
 
 def _speeds(trails: PositionHistory) -> tuple[int, Floats]:

@@ -17,7 +17,7 @@ from app.explain.tree import Node
 from app.run.live import run_live
 from app.settings.resolve import make_settings
 from detectors.arrivals import arrival
-from detectors.catalogue import build_detectors
+from detectors.catalogue import build_detectors, catalogue
 from football.packets import RAW_KINDS, Block
 from middleware.hierarchy import Hierarchy
 from replay.capture import Capture, CaptureWriter
@@ -190,3 +190,15 @@ def test_an_unknown_id_is_answered_with_what_is_near(store: Path):
         explain(store, "ne")
     with pytest.raises(ExplainError, match="touchline events"):
         explain(store, "zzz")
+
+
+def test_an_event_of_a_detector_that_is_not_here_is_explained_by_its_causes(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+):
+    name = ids(store, "pass.attempt")[0]
+    others = tuple(entry for entry in catalogue() if "pass.attempt" not in entry.outputs)
+    monkeypatch.setattr("app.explain.reasons.catalogue", lambda parameters: others)
+    explanation = explain(store, name)
+    assert any("pass.attempt is of a detector that this program does not have" in note for note in explanation.notes)
+    assert not any("do not come out" in note for note in explanation.notes)
+    assert explanation.event.causes

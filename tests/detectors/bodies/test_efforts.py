@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from detectors.bodies.efforts import DistanceAccumulator, Effort, Sprint
 from detectors.signals.smoothed_speed import SmoothedSpeed
+from football.payloads import frame_of
 from middleware.events import Event
 from tests.detectors.scene import body, fold, frame_event, rows_of
 
@@ -44,6 +46,19 @@ def test_a_sprint_is_known_after_a_second_and_dated_at_its_beginning():
     assert out[0].ts_us == pytest.approx(2_150_000, abs=120_000)
     assert out[1].ts_us == pytest.approx(4_250_000, abs=150_000)
     assert out[1].payload.detail["top_m_s"] == pytest.approx(8.0, abs=0.1)
+
+
+def _x_m(frame: Event) -> float:
+    whole = frame_of(frame)
+    return float(np.frombuffer(whole.packed_xy_m)[whole.names.index("home_2")])
+
+
+def test_the_place_of_an_effort_is_where_it_began():
+    frames = run((2.0, 3.0), (0.2, 8.0), (2.0, 8.0), (0.2, 3.0), (1.0, 3.0))
+    places = {frame.ts_us: _x_m(frame) for frame in frames}
+    for event in (*sprints(frames), *efforts(frames)):
+        near_us = min(places, key=lambda ts_us: abs(ts_us - event.ts_us))
+        assert event.payload.x_m == pytest.approx(places[near_us], abs=1.2), f"{event.kind} at {event.ts_us}"
 
 
 def test_a_short_dash_and_a_fast_run_are_no_sprints():
