@@ -1,8 +1,10 @@
 """The authority over a camera: the operator, a rule, the care for failures, or the planner, in this order. Pure.
 
-The authority chooses, at each tick, the order that the planner obeys, and the style and role with which it moves. A
-camera that is on air moves in the calm style, and takes no order that would move it to another picture, unless the
-operator insists.
+The authority chooses, at each tick, the order that the planner obeys, and the style and role with which it moves. An
+order of the operator or of a rule to drive, hold or go to a pose wins over the care; one to follow a player yields to
+it, because a player who is not seen leaves a frozen tight picture. A camera that is on air moves in the calm style, and
+takes no order that would move it to another picture, unless the operator insists; rules never do. A rule that ends
+while its picture is on air keeps it there.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ WIDE_M: Final = 60.0
 #: Distance from the wide picture at which a camera counts as there: degrees, and share of the width.
 NEAR_DEG: Final = 1.0
 NEAR_SHARE: Final = 0.06
+
+_MOVES: Final = "this would move it to another picture"
 
 Who = Literal["planner", "care", "rule", "operator"]
 
@@ -51,6 +55,7 @@ class Authority:
     Attributes:
         operator: the operator's command in force; None for none.
         rule: that of a rule.
+        rule_name: the name of that rule; empty for none.
         style, role: those of its own.
         on_air: its picture is on air.
         care: the state of the care for failures.
@@ -61,9 +66,15 @@ class Authority:
         self.role, self.style = role, style
         self.operator: Order | Track | None = None
         self.rule: Order | Track | None = None
+        self.rule_name = ""
         self.on_air = False
         self.care = Care()
         self._play: tuple[float, float] = (0.0, 0.0)
+
+    def give_up(self) -> None:
+        """Take note that the camera is not steered any more: nothing is in force, and the operator is asked for."""
+        self.operator = self.rule = None
+        self.rule_name, self.care = "", Care("silent", "steering", self.care.since_us, None)
 
     def see_play(self, x_m: float, y_m: float) -> None:
         """Remember where play is."""
@@ -90,9 +101,19 @@ class Authority:
         return Steering(None, style, role, by if given is not None else "planner")
 
     def refusal(self, command: Order | Track | None) -> str:
-        """Return why a command may not be given now without insisting; empty if it may."""
-        moves = isinstance(command, GoTo | Track)
-        return "it is on air: this would move it to another picture" if self.on_air and moves else ""
+        """Return why an operator's command may not be given now without insisting; empty if it may.
+
+        None hands the camera back, to a rule or the planner, whose picture is another one.
+        """
+        moves = isinstance(command, GoTo | Track) or (command is None and self.operator is not None)
+        return f"it is on air: {_MOVES}" if self.on_air and moves else ""
+
+    def take_rule(self, command: Order | Track | None, name: str) -> str:
+        """Take the command of a rule, or None at its end; return why it has to wait, empty if it is in force now."""
+        if self.on_air and self.operator is None and command != self.rule:
+            return f"it is on air: {_MOVES}"
+        self.rule, self.rule_name = command, name
+        return ""
 
     def pose_at(self, x_m: float, y_m: float, width_m: float) -> Pose:
         """Return the pose that shows a point on the grass in a picture of a width, as nearly as the camera can."""

@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from camera.authority import Authority, Steering
@@ -38,14 +39,14 @@ from camera.head_connection import PoseSource, connect, pose_of
 from camera.interest import Interest
 from camera.metrics import CameraFigures
 from camera.mount import Mount
-from camera.operator import ManualDrive, Order, Track
+from camera.operator import Hold, ManualDrive, Order, Track
 from camera.planner import CALM, NORMAL, TICK_US, Plan, Planner, Style
 from camera.profile import Profile
 from camera.protocols.messages import Drive
 from camera.protocols.registry import Address
 from camera.record import Row
 from camera.roles import ROLES, Role
-from camera.state import CameraState, state_of, with_orders
+from camera.state import CameraState, state_of, state_of_ended, with_orders
 from football.update_stream import UpdateRecord, View
 
 #: Limit of the wait for a standstill at the end.
@@ -156,6 +157,9 @@ class CameraController:
         self._latencies_us: deque[int] = deque(maxlen=LATENCIES_MAX)
         self._counts: Counter[str] = Counter()
         self._failure = ""
+        self._dropped = ""  # why the camera holds in the place of an order
+        #: Why it is not steered any more; empty while it is.
+        self.ended = ""
         self._state = CameraState("offline", "", None, self._head.problem)
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -168,7 +172,7 @@ class CameraController:
 
     def order(self, order: Order | Track | None) -> None:
         """Take an operator's order, which wins from the next tick on; None hands back."""
-        self.authority.operator = order
+        self._dropped, self.authority.operator = "", order
 
     def state(self) -> CameraState:
         """Return what the camera does now."""
@@ -217,7 +221,9 @@ class CameraController:
             self._steer()
         except Exception as error:  # the match continues without this camera; the figures have the reason
             self._failure = f"{type(error).__name__}: {error}"
-            self._state = CameraState("offline", "", None, f"it is not steered any more: {self._failure}")
+            self.ended = f"it is not steered any more: {self._failure}"
+            self.authority.give_up()
+            self._state = state_of_ended(self.authority, self.ended)
         try:
             self._end()
         except Exception as error:
@@ -236,9 +242,26 @@ class CameraController:
         due_us = _now_us()
         while not self._stopping.is_set():
             now_us = _now_us()
-            self._tick(now_us)
+            try:
+                self._tick(now_us)
+            except Exception as error:
+                if not self._hold_instead(error, now_us):
+                    raise
             due_us = max(due_us + TICK_US, now_us)  # missed ticks are dropped
             self._stopping.wait(max(0.0, (due_us - _now_us()) / 1e6))
+
+    def _hold_instead(self, error: Exception, now_us: int) -> bool:
+        """Hold the camera in the place of an order that cannot be carried out; return False if none was in force.
+
+        A rule's order is dropped as well, with the operator's hold above it.
+        """
+        if isinstance(self._planner.order, Hold | None):
+            return False
+        self._dropped = f"an order could not be carried out: {type(error).__name__}: {error}"
+        self.authority.rule, self.authority.rule_name, self.authority.operator = None, "", Hold()
+        self._planner.order = Hold()
+        self._planner.resume_at(self._head.observer.at(now_us))
+        return True
 
     def _tick(self, now_us: int) -> None:
         self._head.listen(now_us)
@@ -346,6 +369,8 @@ class CameraController:
         self._state = state_of(
             row, steering, self.authority, self._planner.causes, head.problem, may_turn=head.observer.may_turn
         )
+        if self._dropped and not self._state.problem:
+            self._state = msgspec.structs.replace(self._state, problem=self._dropped)
         if self._tracking is not None and self._state.pose is not None:
             self._tracking.send(self._state.pose, self._profile.zoom.units(self._state.pose.width_deg))
         self._rows.append(row)

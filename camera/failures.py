@@ -22,7 +22,7 @@ from football.update_stream import View
 
 State = Literal["following", "noticed", "easing", "wide", "returning", "silent"]
 Trigger = Literal["fault", "clear", "waited", "arrived", "head silent", "head answers"]
-Fault = Literal["", "head", "feed", "clock", "late", "player", "ball", "confidence"]
+Fault = Literal["", "steering", "head", "feed", "clock", "late", "player", "ball", "confidence"]
 
 TRANSITIONS: Final[dict[tuple[State, Trigger], State]] = {
     ("following", "fault"): "noticed",
@@ -60,6 +60,7 @@ LATE_US: Final = 3_000_000
 
 PROBLEMS: Final[dict[Fault, str]] = {
     "": "",
+    "steering": "it is not steered any more",
     "head": "its head does not answer",
     "feed": "no new positions arrive",
     "clock": "the clocks of the source and of this machine differ",

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from camera.toml_tables import TableError, convert_table
 from football.errors import UserError
 from football.untrusted import UntrustedError, read_toml
 
@@ -130,14 +131,10 @@ def load_framing(path: Path = PACKAGED) -> FramingTable:
         FramingError: the file cannot be read, a key is unknown, missing or wrong, or two tables have one name.
     """
     try:
-        document = read_toml(path)
+        table = convert_table(read_toml(path), FramingTable)
     except OSError as error:
-        raise FramingError(f"{path}: cannot be read: {error}") from error
-    except UntrustedError as error:
-        raise FramingError(f"{path}: {error}") from error
-    try:
-        table = msgspec.convert(document, FramingTable)
-    except msgspec.ValidationError as error:
+        raise FramingError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (UntrustedError, TableError) as error:
         raise FramingError(f"{path}: {error}") from error
     if len(table.situation) > SITUATIONS_MAX:
         raise FramingError(f"{path}: situation: {len(table.situation)} tables, more than {SITUATIONS_MAX}")

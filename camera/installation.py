@@ -7,9 +7,9 @@ variables that hold user and password.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -21,14 +21,32 @@ from camera.head import Pose
 from camera.head_connection import PoseSource
 from camera.mount import Mount
 from camera.planner import STYLES, Style
-from camera.profile import Profile, ProfileError, load_profile
+from camera.profile import AxisProfile, Profile, ProfileError, load_profile
 from camera.protocols.registry import Address, ProtocolError, protocol
 from camera.roles import Role, role_of
+from camera.toml_tables import TableError, convert_table
 from football.errors import UserError
 from football.untrusted import UntrustedError, is_name, read_toml
 
 #: Limit of the cameras of one file.
 CAMERAS_MAX = 16
+#: A field, and what is wrong with it.
+Fault = tuple[str, str]
+
+#: Ranges of a mount: beyond them it is a slip, such as centimetres.
+MOUNT_RANGES: Final[Mapping[str, tuple[float, float]]] = {
+    "x_m": (-300.0, 300.0),
+    "y_m": (-300.0, 300.0),
+    "z_m": (0.0, 150.0),
+    "heading_deg": (-360.0, 360.0),
+    "tilt_offset_deg": (-90.0, 90.0),
+    "roll_deg": (-180.0, 180.0),
+}
+#: A width of a picture may be so far beyond the lens, because files have rounded numbers.
+WIDTH_SLACK_DEG: Final = 0.05
+#: Speed steps of AW, either way.
+AW_STEPS: Final = 49
+_LOWER_FIRST: Final = "needs its lower end first"
 
 
 class InstallationError(UserError, ValueError):
@@ -162,10 +180,6 @@ class Camera(msgspec.Struct, frozen=True):
         return bounds_of(self.profile, setup.pan_limits_deg, setup.tilt_limits_deg, setup.forbidden)
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    camera: tuple[CameraSetup, ...]
-
-
 def load_installation(path: Path, environment: Mapping[str, str] = os.environ) -> tuple[Camera, ...]:
     """Load the cameras of a file.
 
@@ -177,32 +191,56 @@ def load_installation(path: Path, environment: Mapping[str, str] = os.environ) -
         InstallationError: the file cannot be read, a field is unknown or wrong, or two values contradict each other.
     """
     try:
-        cameras = msgspec.convert(read_toml(path), _File).camera
+        setups = _setups(read_toml(path))
+        names = [one.name for one in setups]
+        for name in names:
+            if names.count(name) > 1:
+                raise InstallationError(f"camera {name!r}: name: stands twice")
+        cameras = tuple(_camera(setup, path.parent, environment) for setup in setups)
+        for field, fault in _clashes(cameras):
+            raise InstallationError(f"{field}: {fault}")
     except OSError as error:
-        raise InstallationError(f"{path}: cannot be read: {error}") from error
-    except (UntrustedError, msgspec.ValidationError) as error:
+        raise InstallationError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (UntrustedError, InstallationError) as error:
         raise InstallationError(f"{path}: {error}") from error
-    if not 1 <= len(cameras) <= CAMERAS_MAX:
-        raise InstallationError(f"{path}: camera: {len(cameras)} cameras, not 1 to {CAMERAS_MAX}")
-    ports = [camera.freed_in.port for camera in cameras if camera.freed_in]
-    if len(ports) != len(set(ports)):
-        raise InstallationError(f"{path}: camera: freed_in: two cameras listen at one port")
-    names = [camera.name for camera in cameras]
-    for name in names:
-        if names.count(name) > 1:
-            raise InstallationError(f"{path}: camera {name}: name: stands twice")
-    return tuple(_camera(setup, path, environment) for setup in cameras)
+    return cameras
 
 
-def _camera(setup: CameraSetup, path: Path, environment: Mapping[str, str]) -> Camera:
-    where = f"{path}: camera {setup.name!r}"
+def _setups(document: dict[str, Any]) -> list[CameraSetup]:
+    """Return the tables of a document. Raises InstallationError, which names the camera."""
+    tables = document.get("camera", [])
+    if isinstance(tables, dict):
+        raise InstallationError("camera: [camera] is one table; each camera begins with [[camera]]")
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise InstallationError("camera: each camera is a table that begins with [[camera]]")
+    for key in document:
+        if key != "camera":
+            raise InstallationError(f"{key}: there is no such table; each camera begins with [[camera]]")
+    if not 1 <= len(tables) <= CAMERAS_MAX:
+        raise InstallationError(f"camera: {len(tables)} cameras, not 1 to {CAMERAS_MAX}")
+    setups = []
+    for number, table in enumerate(tables, 1):
+        named = table.get("name")
+        where = f"camera {named!r}" if isinstance(named, str) else f"camera {number}"
+        for field in ("user", "password"):
+            if field in table:
+                raise InstallationError(f"{where}: {field}: never stands here; use {field}_env")
+        try:
+            setups.append(convert_table(table, CameraSetup))
+        except TableError as error:
+            raise InstallationError(f"{where}: {error}") from error
+    return setups
+
+
+def _camera(setup: CameraSetup, folder: Path, environment: Mapping[str, str]) -> Camera:
+    where = f"camera {setup.name!r}"
     if not is_name(setup.name):
         raise InstallationError(f"{where}: name: may not be a name of a camera")
-    named = setup.profile if not setup.profile.endswith(".toml") else path.parent / setup.profile
+    named = setup.profile if not setup.profile.endswith(".toml") else folder / setup.profile
     try:
         row = protocol(setup.protocol)
         profile = load_profile(named)
-        framing = load_framing(path.parent / setup.framing) if setup.framing else None
+        framing = load_framing(folder / setup.framing) if setup.framing else None
         role_of(setup.role, setup.player)
     except FramingError as error:
         raise InstallationError(f"{where}: framing: {error}") from error
@@ -219,32 +257,109 @@ def _camera(setup: CameraSetup, path: Path, environment: Mapping[str, str]) -> C
     return Camera(setup, profile, address, framing)
 
 
-def _faults(setup: CameraSetup, profile: Profile, environment: Mapping[str, str]) -> list[tuple[str, str]]:
-    faults: list[tuple[str, str]] = []
-    for field, address in (("address", setup.address), ("freed", setup.freed)):
-        try:
-            host_port(address or "localhost", 1)
-        except ValueError as error:
-            faults.append((field, str(error)))
+def _faults(setup: CameraSetup, profile: Profile, environment: Mapping[str, str]) -> Iterator[Fault]:
+    """Yield what is wrong with a camera.
+
+    Args:
+        setup: of the camera; protocol, profile and role exist.
+        profile: of its head.
+        environment: where user and password are.
+    """
+    yield from _address_faults(setup)
+    yield from _mount_faults(setup.mount)
     for field, limits, axis in (
         ("pan_limits_deg", setup.pan_limits_deg, profile.pan),
         ("tilt_limits_deg", setup.tilt_limits_deg, profile.tilt),
     ):
-        if limits and not axis.min_deg <= limits[0] < limits[1] <= axis.max_deg:
-            faults.append((field, f"{list(limits)} is not inside the travel {axis.min_deg:.1f} to {axis.max_deg:.1f}"))
+        if limits and not limits[0] < limits[1]:
+            yield field, f"{list(limits)} {_LOWER_FIRST}"
+        elif limits and not axis.min_deg <= limits[0] < limits[1] <= axis.max_deg:
+            yield field, f"{list(limits)} is not inside the travel, {_travel(axis)}"
     for zone in setup.forbidden:
         if not (zone.pan_deg[0] < zone.pan_deg[1] and zone.tilt_deg[0] < zone.tilt_deg[1]):
-            faults.append(("forbidden", "each range needs its lower end first"))
-    for name, preset in setup.presets.items():
-        within = profile.pan.min_deg <= preset.pan_deg <= profile.pan.max_deg
-        within = within and profile.tilt.min_deg <= preset.tilt_deg <= profile.tilt.max_deg
-        if not within:
-            faults.append((f"presets.{name}", "lies outside the travel of the head"))
-        elif any(zone.holds(preset.pan_deg, preset.tilt_deg) for zone in setup.forbidden):
-            faults.append((f"presets.{name}", "lies inside a forbidden zone"))
+            yield "forbidden", f"each range {_LOWER_FIRST}"
+    yield from _preset_faults(setup, profile)
     if setup.lead_ms is not None and not 0 <= setup.lead_ms <= 1_000:
-        faults.append(("lead_ms", f"{setup.lead_ms} is not 0 to 1000"))
-    for field, name in (("user_env", setup.user_env), ("password_env", setup.password_env)):
-        if name and name not in environment:
-            faults.append((field, f"the environment has no variable {name}"))
-    return faults
+        yield "lead_ms", f"{setup.lead_ms} is not 0 to 1000"
+    yield from _protocol_faults(setup, profile)
+    yield from _login_faults(setup, environment)
+
+
+def _clashes(cameras: Sequence[Camera]) -> Iterator[Fault]:
+    """Yield what two cameras of a file may not have in common."""
+    seen: dict[tuple[object, ...], str] = {}
+    for one in cameras:
+        setup, at = one.setup, one.address
+        freed = one.freed_address()
+        for field, key in (
+            ("address", (at.host.lower(), at.port) if at else None),
+            ("freed_id", ("freed", freed[0].lower(), freed[1], setup.freed_id) if freed else None),
+            ("freed_in", ("port", setup.freed_in.port) if setup.freed_in else None),
+        ):
+            if key is not None and key in seen:
+                yield f"camera {setup.name!r}: {field}", f"camera {seen[key]!r} has the same"
+            elif key is not None:
+                seen[key] = setup.name
+
+
+def _address_faults(setup: CameraSetup) -> Iterator[Fault]:
+    for field, address in (("address", setup.address), ("freed", setup.freed)):
+        try:
+            host_port(address or "localhost", 1)
+        except ValueError as error:
+            yield field, str(error)
+
+
+def _mount_faults(mount: Mount) -> Iterator[Fault]:
+    for name, (low, high) in MOUNT_RANGES.items():
+        if not low <= getattr(mount, name) <= high:
+            yield f"mount.{name}", f"{getattr(mount, name):g} is not {low:g} to {high:g}"
+
+
+def _preset_faults(setup: CameraSetup, profile: Profile) -> Iterator[Fault]:
+    zoom = profile.zoom
+    for name, preset in setup.presets.items():
+        where = f"presets.{name}"
+        for field, value, axis, limits in (
+            ("pan_deg", preset.pan_deg, profile.pan, setup.pan_limits_deg),
+            ("tilt_deg", preset.tilt_deg, profile.tilt, setup.tilt_limits_deg),
+        ):
+            if not axis.min_deg <= value <= axis.max_deg:
+                yield f"{where}.{field}", f"{value:g} is outside the travel of the head, {_travel(axis)}"
+            elif limits and not limits[0] <= value <= limits[1]:
+                yield f"{where}.{field}", f"{value:g} is outside the soft limits, {_range(limits)}"
+        low, high = zoom.tele_width_deg, zoom.wide_width_deg
+        if not low - WIDTH_SLACK_DEG <= preset.width_deg <= high + WIDTH_SLACK_DEG:
+            yield f"{where}.width_deg", f"{preset.width_deg:g} is outside the lens, {low:.1f} to {high:.1f}"
+        if any(zone.holds(preset.pan_deg, preset.tilt_deg) for zone in setup.forbidden):
+            yield where, "lies inside a forbidden zone"
+
+
+def _protocol_faults(setup: CameraSetup, profile: Profile) -> Iterator[Fault]:
+    """Yield a profile that the protocol cannot speak: VISCA needs the units of a head, AW its number of steps."""
+    if setup.protocol.startswith("visca") and profile.link.port == 80:
+        yield "profile", f"{setup.profile} has no units of VISCA (its port is 80); protocol is {setup.protocol}"
+    steps = {len(axis.speeds_deg_s) for axis in (profile.pan, profile.tilt)}
+    if setup.protocol == "aw" and steps != {AW_STEPS}:
+        yield "profile", f"{setup.profile} has not the {AW_STEPS} speed steps of the protocol aw"
+
+
+def _login_faults(setup: CameraSetup, environment: Mapping[str, str]) -> Iterator[Fault]:
+    for field, name, other in (
+        ("user_env", setup.user_env, setup.password_env),
+        ("password_env", setup.password_env, setup.user_env),
+    ):
+        if name and not other:
+            yield field, "user_env and password_env stand together"
+        elif name and name not in environment:
+            yield field, f"the environment has no variable {name}"
+        elif name and not environment[name]:
+            yield field, f"the variable {name} is empty"
+
+
+def _travel(axis: AxisProfile) -> str:
+    return _range((axis.min_deg, axis.max_deg))
+
+
+def _range(ends: Range) -> str:
+    return f"{ends[0]:.1f} to {ends[1]:.1f}"

@@ -30,7 +30,7 @@ Vector = tuple[float, float, float]
 SURROUND_M = 8.0
 
 
-class Mount(msgspec.Struct, frozen=True):
+class Mount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A fixed camera position. The default: on the halfway line, 40 m behind the touchline, 15 m up."""
 
     x_m: float = 0.0

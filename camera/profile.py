@@ -18,11 +18,14 @@ from typing import Literal
 
 import msgspec
 
+from camera.toml_tables import TableError, convert_table
 from football.errors import UserError
 from football.untrusted import UntrustedError, read_toml
 
 #: Limit of speed steps of an axis: one byte of VISCA without its highest bit.
 STEPS_MAX = 0x7F
+
+_PROFILES = Path(__file__).parent / "profiles"
 
 
 class ProfileError(UserError, ValueError):
@@ -182,6 +185,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.zoom.aspect
 
 
+def profile_names() -> list[str]:
+    """Return the names of the profiles in ``camera/profiles``."""
+    return sorted(file.stem for file in _PROFILES.glob("*.toml"))
+
+
 def load_profile(name_or_path: str | Path = "brc-x400") -> Profile:
     """Load a profile by its file name in ``camera/profiles`` (without ``.toml``), or from a TOML file anywhere.
 
@@ -189,13 +197,15 @@ def load_profile(name_or_path: str | Path = "brc-x400") -> Profile:
         ProfileError: no such profile, not TOML, a field missing or unknown, or values that contradict each other.
     """
     path = Path(name_or_path)
-    packaged = Path(__file__).parent / "profiles" / f"{name_or_path}.toml"
+    packaged = _PROFILES / f"{name_or_path}.toml"
     where, file = (str(path), path) if path.suffix == ".toml" else (f"profile {name_or_path}", packaged)
     try:
-        profile = msgspec.convert(read_toml(Path(str(file))), Profile)
+        profile = convert_table(read_toml(file), Profile)
+    except FileNotFoundError as error:
+        raise ProfileError(f"{where}: there is none; there are {', '.join(profile_names())}") from error
     except OSError as error:
-        raise ProfileError(f"{where}: cannot be read: {error}") from error
-    except (UntrustedError, msgspec.ValidationError) as error:
+        raise ProfileError(f"{where}: cannot be read: {error.strerror or error}") from error
+    except (UntrustedError, TableError) as error:
         raise ProfileError(f"{where}: {error}") from error
     for field, fault in _faults(profile):
         raise ProfileError(f"{where}: {field}: {fault}")

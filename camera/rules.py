@@ -17,19 +17,21 @@ A file of rules stands next to the file of the cameras, ``cameras.rules.toml`` n
 
 An event fires a rule once it meets all conditions; its chance may grow while it stands. The rule ends with the first
 later event of ``until``, when its event is withdrawn, and after ``for_s``. A later event that fires a rule takes the
-camera over from an earlier one. The operator and the on-air lock win over every rule (``camera/authority.py``).
+camera over from an earlier one. The book says what the rules want; the operator and the on-air lock win over every
+rule (``camera/authority.py``), and a move that the lock holds up is made once the camera is off air.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from camera.chances import Chance
+from camera.toml_tables import TableError, convert_table
 from football.errors import UserError
 from football.untrusted import UntrustedError, is_text, read_toml
 from football.update_stream import EventRecord, UpdateRecord
@@ -117,11 +119,6 @@ class RuleBook:
         self._chance = chance
         self._waiting: list[_Waiting] = []
         self._active: dict[str, _Active] = {}
-        self._in_force: Mapping[str, Rule] = {}
-
-    def active(self) -> Mapping[str, Rule]:
-        """Return the rules in force after the last step, by camera."""
-        return self._in_force
 
     def put(self, rule: Rule) -> None:
         """Add a rule, or replace the one of its name.
@@ -154,7 +151,6 @@ class RuleBook:
             elif self.rules.get(active.rule.name) is not active.rule:
                 self._end(camera, ended, "the rule was removed")
         self._fire(now_us, frontier_us)
-        self._in_force = {camera: active.rule for camera, active in self._active.items()}
         changed = [camera for camera in {*before, *self._active} if before.get(camera) != self._active.get(camera)]
         return [self._move(camera, before.get(camera), ended.get(camera, "")) for camera in sorted(changed)]
 
@@ -201,10 +197,6 @@ class RuleBook:
         return Move(camera, None, before.event, f"{before.rule.name} ends: {reason}")
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    rule: tuple[Rule, ...] = ()
-
-
 def rules_file(cameras: Path) -> Path:
     """Return the path of the rules that belong to a file of cameras."""
     return cameras.with_suffix(".rules.toml")
@@ -223,10 +215,10 @@ def load_rules(path: Path, presets: Mapping[str, Iterable[str]]) -> tuple[Rule, 
     if not path.exists():
         return ()
     try:
-        rules = msgspec.convert(read_toml(path), _File).rule
+        rules = _rules(read_toml(path))
     except OSError as error:
-        raise RuleError(f"{path}: cannot be read: {error}") from error
-    except (UntrustedError, msgspec.ValidationError) as error:
+        raise RuleError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (UntrustedError, RuleError) as error:
         raise RuleError(f"{path}: {error}") from error
     if len(rules) > RULES_MAX:
         raise RuleError(f"{path}: rule: {len(rules)} rules, more than {RULES_MAX}")
@@ -238,6 +230,24 @@ def load_rules(path: Path, presets: Mapping[str, Iterable[str]]) -> tuple[Rule, 
         except RuleError as error:
             raise RuleError(f"{path}: {error}") from error
     return rules
+
+
+def _rules(document: dict[str, Any]) -> tuple[Rule, ...]:
+    """Return the tables of a document. Raises RuleError, which names the rule."""
+    tables = document.get("rule", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise RuleError("rule: each rule is a table that begins with [[rule]]")
+    for key in document:
+        if key != "rule":
+            raise RuleError(f"{key}: there is no such table; each rule begins with [[rule]]")
+    rules = []
+    for number, table in enumerate(tables, 1):
+        try:
+            rules.append(convert_table(table, Rule))
+        except TableError as error:
+            named = table.get("name", number)
+            raise RuleError(f"rule {named!r}: {error}") from error
+    return tuple(rules)
 
 
 def check_rule(rule: Rule, presets: Mapping[str, Iterable[str]]) -> None:

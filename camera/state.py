@@ -46,6 +46,14 @@ def with_orders(state: CameraState, authority: Authority) -> CameraState:
     return msgspec.structs.replace(state, order=NAMES[type(authority.operator)], on_air=authority.on_air)
 
 
+def state_of_ended(authority: Authority, problem: str) -> CameraState:
+    """Return the state of a camera that is not steered any more."""
+    care = authority.care
+    return CameraState(
+        "offline", "", None, problem, "care", care.state, care.fault, care.needs_operator, authority.on_air
+    )
+
+
 def state_of(
     row: Row, steering: Steering, authority: Authority, causes: tuple[str, ...], head_problem: str, *, may_turn: bool
 ) -> CameraState:

@@ -1,7 +1,8 @@
 """Routes of the cameras, ``/api/v1/cameras`` and ``/api/v1/rules``: what each does, an operator's orders, rules.
 
 Reading needs a viewer, an order an operator (``docs/security.md``). A run of one match has cameras. Each order is one
-POST, most of them without a body, so that a button box sends it; its answer is the state of the camera.
+POST, most of them without a body, so that a button box sends it. Its answer is the state of the camera, with the order
+in it and before the order takes effect: mode, pose and who steers are those of the tick before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from starlette.websockets import WebSocket
 from app.api.limits import StreamLimit
 from app.api.schemas import answer, as_json, refusals, streamed
 from app.api.streams import Stream
-from app.cameras.group import POINT_M, CameraGroup, CameraInfo
+from app.cameras.group import POINT_M, CameraGroup, CameraInfo, OrderRefusedError
 from app.cameras.journal import NEWEST_MAX, Entry
 from camera.operator import GoTo, Hold, ManualDrive, Order, Track
 from camera.rules import Rule
@@ -70,8 +71,12 @@ class _Orders:
         self._group = group
 
     def order(self, request: Request, name: str, order: Order | Track | None, what: str, *, force: bool) -> Response:
-        """Give an order; answer with the state of the camera."""
-        self._group.order(name, order, force=force)
+        """Give an order; answer with the state of the camera. The journal gets a refused one, too."""
+        try:
+            self._group.order(name, order, force=force)
+        except OrderRefusedError as refusal:
+            self.note(request, name, what, f"refused: {refusal}")
+            raise
         return self.noted(request, name, what)
 
     def noted(self, request: Request, name: str, what: str) -> Response:
@@ -79,11 +84,11 @@ class _Orders:
         self.note(request, name, what)
         return as_json(self._group.info(name))
 
-    def note(self, request: Request, name: str, what: str) -> None:
-        """Note what was done in the log of the run and in the journal of the match."""
+    def note(self, request: Request, name: str, what: str, reason: str = "") -> None:
+        """Note what was done, or why not, in the log of the run and in the journal of the match."""
         grant = grant_of(request)
-        audit("camera ordered", grant, request, camera=name, order=what)
-        self._group.journal.note(name, what, grant.name or "none")
+        audit("camera refused an order" if reason else "camera ordered", grant, request, camera=name, order=what)
+        self._group.journal.note(name, what, grant.name or "none", reason)
 
 
 class _Watching:
@@ -147,19 +152,19 @@ def _add_orders(router: APIRouter, group: CameraGroup) -> None:
     orders, described = _Orders(group), answer(CameraInfo, _CAMERA) | refusals(404)
     guarded = described | refusals(404, 409)
 
-    @router.post("/{name}/hold", responses=described)
+    @router.post("/{name}/hold", responses=guarded)
     def hold(name: _Name, request: _Operator) -> Response:
         """Brake and stand still until another order or `release`."""
         return orders.order(request, name, Hold(), "hold", force=True)
 
-    @router.post("/{name}/release", responses=described)
-    def release(name: _Name, request: _Operator) -> Response:
+    @router.post("/{name}/release", responses=guarded)
+    def release(name: _Name, request: _Operator, force: _Force = False) -> Response:
         """Hand the camera back; it goes on from here within the limits of its style."""
-        return orders.order(request, name, None, "release", force=True)
+        return orders.order(request, name, None, "release", force=force)
 
-    @router.post("/{name}/drive", responses=described)
+    @router.post("/{name}/drive", responses=guarded)
     def drive(name: _Name, request: _Operator, speeds: Annotated[DriveIn, Body()]) -> Response:
-        """Turn and zoom. The camera stops half a second after the last such message."""
+        """Turn and zoom. The camera stops half a second after the last such message, and stands until `release`."""
         now_us = time.monotonic_ns() // 1000
         order = ManualDrive(speeds.pan, speeds.tilt, speeds.zoom, now_us)
         return orders.order(request, name, order, "drive", force=True)
@@ -174,7 +179,7 @@ def _add_orders(router: APIRouter, group: CameraGroup) -> None:
         name: _Name, player: Annotated[str, PathValue(max_length=100)], request: _Operator, force: _Force = False
     ) -> Response:
         """Follow a player, by object id."""
-        return orders.order(request, name, Track(player), f"player {player}", force=force)
+        return orders.order(request, name, group.player(player), f"player {player}", force=force)
 
     @router.post("/{name}/point", responses=guarded)
     def point(

@@ -23,7 +23,7 @@ from app.api.matches import STRUCTS, match_routes
 from app.api.schemas import Refusal, as_json, describe, refused
 from app.api.served import ServedMatch
 from app.base.errors import one_line
-from app.cameras.group import CameraGroup, OnAirError
+from app.cameras.group import CameraGroup, OrderRefusedError
 from football.errors import UserError
 from replay.match_store import StoreError
 
@@ -71,7 +71,7 @@ def _refusal(error: Exception) -> Response:
         return as_json(Refusal(str(error.detail)), error.status_code, error.headers)
     if isinstance(error, StoreError):
         return refused(f"the store cannot be read: {error}", 500)
-    status = 409 if isinstance(error, OnAirError) else 404 if isinstance(error, LookupError) else 400
+    status = 409 if isinstance(error, OrderRefusedError) else 404 if isinstance(error, LookupError) else 400
     return refused(one_line(error), status)
 
 

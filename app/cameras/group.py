@@ -28,8 +28,8 @@ class UnknownCameraError(UserError, LookupError):
     """No camera, preset, style, player, event or rule of this name; the message names those that exist."""
 
 
-class OnAirError(UserError):
-    """The camera is on air, and the order would move it to another picture."""
+class OrderRefusedError(UserError):
+    """The camera cannot do this now: it is on air and would move to another picture, or it is not steered any more."""
 
 
 class CameraInfo(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ class CameraInfo(msgspec.Struct, frozen=True):
         pose: pan_deg, tilt_deg and width_deg; null while unknown.
         problem: what is wrong, in a sentence; empty if nothing is.
         care: state of the care for failures: following, noticed, easing, wide, returning, silent.
-        fault: what has failed: head, feed, clock, late, player, ball, confidence; empty if nothing has.
+        fault: what has failed: steering, head, feed, clock, late, player, ball, confidence; empty if nothing has.
         needs_operator: the operator should take over.
         on_air: its picture is on air: it moves in the calm style, and takes no order to another picture.
         causes: ids of the events that pull the picture now.
@@ -101,6 +101,7 @@ class CameraGroup:
         self._book: RuleBook | None = None
         self._book_lock = threading.Lock()
         self._find_event: Callable[[str], EventRecord | None] = lambda event_id: None
+        self._has_player: Callable[[str], bool] = lambda player: False
 
     def started(
         self,
@@ -108,9 +109,10 @@ class CameraGroup:
         book: RuleBook,
         journal: Journal,
         find_event: Callable[[str], EventRecord | None],
+        has_player: Callable[[str], bool],
     ) -> None:
-        """Take the cameras that run now, their rules and journal, and the events that may be named."""
-        self.journal, self._book, self._find_event = journal, book, find_event
+        """Take the cameras that run now, their rules and journal, and the events and players that may be named."""
+        self.journal, self._book, self._find_event, self._has_player = journal, book, find_event, has_player
         self._styles = {name: camera.setup.style for name, (camera, _) in cameras.items()}
         self._roles = {name: camera.setup.role for name, (camera, _) in cameras.items()}
         self._cameras = cameras
@@ -131,11 +133,10 @@ class CameraGroup:
         """Return a camera as the API shows it. Raises UnknownCameraError."""
         camera, controller = self._one(name)
         setup, state = camera.setup, controller.state()
-        rule = self._book.active().get(name) if self._book is not None else None
         return CameraInfo(
             name, setup.role, setup.player, self._styles[name], setup.protocol, setup.is_simulated,
             list(setup.presets), msgspec.to_builtins(setup.mount), camera.profile.zoom.aspect,
-            rule=rule.name if rule is not None else "", shows=self._roles[name],
+            rule=controller.authority.rule_name, shows=self._roles[name],
             score=self.score(name), is_best=self.best() == name, **msgspec.to_builtins(state),
         )  # fmt: skip
 
@@ -180,11 +181,13 @@ class CameraGroup:
 
         Raises:
             UnknownCameraError: there is no such camera.
-            OnAirError: it is on air, the order would move it to another picture, and ``force`` is not set.
+            OrderRefusedError: it is not steered any more; or it is on air, the order would move it to another picture,
+                and ``force`` is not set.
         """
         controller = self._one(name)[1]
-        if not force and (refusal := controller.authority.refusal(order)):
-            raise OnAirError(f"camera {name}: {refusal}")
+        refusal = controller.ended or ("" if force else controller.authority.refusal(order))
+        if refusal:
+            raise OrderRefusedError(f"camera {name}: {refusal}")
         controller.order(order)
 
     def set_on_air(self, name: str, *, on_air: bool) -> None:
@@ -207,6 +210,14 @@ class CameraGroup:
         if preset not in presets:
             raise UnknownCameraError(f"camera {name} has no preset {preset}; it has {', '.join(presets) or 'none'}")
         return presets[preset].pose()
+
+    def player(self, player: str) -> Track:
+        """Return the order to follow a player. Raises UnknownCameraError."""
+        from camera.operator import Track
+
+        if not self._has_player(player):
+            raise UnknownCameraError(f"no player {player} on the match sheet or among the positions")
+        return Track(player)
 
     def point(self, name: str, x_m: float, y_m: float, width_m: float = POINT_M) -> Pose:
         """Return the pose that shows a point of the pitch. Raises UnknownCameraError."""

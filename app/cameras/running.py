@@ -92,13 +92,24 @@ def cameras_on(
         started = {one.setup.name: (one, _controller(feed, append_in_turn, one, size_m, running)) for one in cameras}
         feed.provide_cameras(lambda: tuple(_pose(camera, one, size_m) for camera, one in started.values()))
         book, journal = RuleBook(rules, load_chances().of), Journal(folder)
-        group.started(started, book, journal, lambda event_id: feed.events().get(event_id))
+        group.started(started, book, journal, lambda event_id: feed.events().get(event_id), _players(feed))
 
         def direct() -> None:
             group.direct(time.monotonic_ns() // 1000, size_m[0])
 
         running.enter_context(Supervisor(feed, started, book, journal, lambda: group.distrust(), direct))
         yield group
+
+
+def _players(feed: MatchFeed) -> Callable[[str], bool]:
+    """Return what says whether the match sheet or the newest positions have a player."""
+
+    def has_player(player: str) -> bool:
+        view = feed.latest_view()
+        seen = (body.object_id for body in view.players) if view is not None else ()
+        return player in {one.object_id for one in feed.sheet().players} or player in seen
+
+    return has_player
 
 
 def _controller(

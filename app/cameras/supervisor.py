@@ -48,6 +48,8 @@ class Supervisor:
         self._feed, self._cameras, self._book, self._journal = feed, cameras, book, journal
         self._distrust, self._direct = distrust, direct
         self._cursor = 0
+        self._moves: dict[str, Move] = {}  # by camera, the newest move that is not carried out yet
+        self._waits: dict[str, str] = {}  # by camera, why it is not
         self._cares = dict.fromkeys(cameras, Care())
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="camera supervisor", daemon=True)
@@ -85,17 +87,29 @@ class Supervisor:
         # The watermark is read before the log: a newer one could confirm what an unread update withdraws.
         frontier_us = self._feed.frontier_us()
         self._cursor, updates = self._feed.events_since(self._cursor)
-        for move in self._book.step(updates, self._feed.now_us(), frontier_us):
+        moves = self._book.step(updates, self._feed.now_us(), frontier_us)
+        self._moves |= {move.camera: move for move in moves}
+        for move in moves:
+            self._waits.pop(move.camera, None)
+        for move in list(self._moves.values()):
             self._carry_out(move)
 
     def _carry_out(self, move: Move) -> None:
-        camera, controller = self._cameras[move.camera]
-        command = _command(move, camera)
-        refusal = controller.authority.refusal(command)
-        controller.authority.rule = None if refusal else command
-        what = f"rule {move.rule.name}" if move.rule is not None else "rule ends"
-        reason = f"{move.reason}, not done: {refusal}" if refusal else move.reason
-        self._journal.note(move.camera, what, "rule", reason, (move.event.id,))
+        """Carry out a move, or let it wait while its camera is on air; the journal gets both."""
+        (camera, controller), name = self._cameras[move.camera], move.camera
+        before = controller.authority.rule_name
+        wait = controller.authority.take_rule(_command(move, camera), move.rule.name if move.rule is not None else "")
+        if wait and wait == self._waits.get(name):
+            return
+        if wait:
+            self._waits[name] = wait
+        else:
+            del self._moves[name]
+            self._waits.pop(name, None)
+        if move.rule is not None or before:  # the end of a rule that was never in force changes nothing
+            what = f"rule {move.rule.name}" if move.rule is not None else "rule ends"
+            reason = f"{move.reason}, not done yet: {wait}" if wait else move.reason
+            self._journal.note(name, what, "rule", reason, (move.event.id,))
 
     def _note_care(self, name: str, controller: CameraController) -> None:
         care, before = controller.authority.care, self._cares[name]

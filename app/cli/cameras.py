@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +16,7 @@ from app.cli.camera_setup import calibrate, measure
 from app.cli.output import print_json
 from camera.controller import CameraController
 from camera.installation import Camera, load_installation
-from camera.profile import load_profile
+from camera.profile import load_profile, profile_names
 from camera.protocols.registry import PROTOCOLS, protocol
 from camera.roles import ROLES
 from camera.rules import load_rules, rules_file
@@ -49,7 +48,7 @@ def cameras(context: typer.Context, as_json: _Json = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    known = {"profiles": _profiles(), "protocols": list(PROTOCOLS), "roles": list(ROLES)}
+    known = {"profiles": profile_names(), "protocols": list(PROTOCOLS), "roles": list(ROLES)}
     if as_json:
         print_json(known)
         return
@@ -134,11 +133,6 @@ def quirks_of(texts: list[str]) -> Quirks:
         return msgspec.convert(dict(text.split("=", 1) for text in texts), Quirks, strict=False)
     except (ValueError, msgspec.ValidationError) as error:
         raise CameraCommandError(f"--quirk {' '.join(texts)}: {error}") from error
-
-
-def _profiles() -> list[str]:
-    files = (resources.files("camera") / "profiles").iterdir()
-    return sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml"))
 
 
 def _row(camera: Camera, connect: bool) -> dict[str, object]:

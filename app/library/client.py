@@ -125,9 +125,9 @@ class Client:
         """Let a camera brake and stand still."""
         return self._order(camera, "hold")
 
-    def release(self, camera: str) -> CameraInfo:
-        """Hand a camera back to rules and planner."""
-        return self._order(camera, "release")
+    def release(self, camera: str, *, force: bool = False) -> CameraInfo:
+        """Hand a camera back to rules and planner; ``force`` does so on air, too."""
+        return self._order(camera, "release", {"force": str(force).lower()})
 
     def drive(self, camera: str, pan: float = 0.0, tilt: float = 0.0, zoom: float = 0.0) -> CameraInfo:
         """Turn and zoom at shares (-1 to 1) of the greatest speeds; repeat it at least every half second."""

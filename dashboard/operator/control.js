@@ -113,7 +113,7 @@
     else if (digit) preset(Number(digit[1]) - 1, event.shiftKey);
     else if (event.key === "Tab") T.choose(event.shiftKey ? -1 : 1);
     else if (event.key === " ") order("hold");
-    else if (key === "r") order("release");
+    else if (key === "r") order(event.shiftKey ? "release?force=true" : "release");
     else if (key === "o") order((T.chosen() || {}).on_air ? "off-air" : "on-air");
     else if (STYLES[key]) order("style/" + STYLES[key]);
     else if (key === "t") T.askToken();

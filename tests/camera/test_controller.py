@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from camera.controller import CameraController
+from camera.head import Pose
 from camera.head_connection import HeadConnection
 from camera.mount import Mount
+from camera.operator import GoTo
 from camera.profile import load_profile
 from camera.protocols.registry import Address
 from camera.record import CAMERA_SCHEMA, Row, camera_table
@@ -187,9 +189,24 @@ def test_a_feed_that_breaks_stops_the_head_and_says_why() -> None:
         controller = CameraController(feed, MOUNT, X400, Address(*head.address)).start()
         eventually(lambda: head.moving)
         feed.broken = True
-        eventually(lambda: "the hub is closed" in str(controller.figures()["failure"]))
+        eventually(lambda: "the hub is closed" in controller.state().problem)
+        state = controller.state()
+        assert (state.mode, state.care, state.fault, state.needs_operator) == ("offline", "silent", "steering", True)
+        assert "the hub is closed" in str(controller.figures()["failure"])
         controller.stop()
         assert not head.moving
+
+
+def test_an_order_that_cannot_be_carried_out_costs_the_order_and_not_the_camera(rig: Rig) -> None:
+    eventually(lambda: rig.head.moving)
+    rig.controller.order(GoTo(Pose(0.0, -10.0, 0.0)))
+    eventually(lambda: rig.controller.state().mode == "held")
+    state = rig.controller.state()
+    assert (state.order, state.by) == ("hold", "operator")
+    assert "an order could not be carried out: ValueError" in state.problem
+    rig.controller.order(None)
+    eventually(lambda: rig.controller.state().by == "planner" and rig.head.moving)
+    assert rig.controller.state().problem == ""
 
 
 def test_a_store_that_fails_does_not_stop_the_camera() -> None:

@@ -180,6 +180,30 @@ def test_on_air_it_moves_calmly_and_refuses_another_picture():
     assert who.step(0, GOOD, pose).style == SPORT
 
 
+def test_on_air_a_rule_neither_moves_the_camera_nor_lets_go_of_it():
+    who, pose, left, right = authority(), Pose(0, 0, 10), GoTo(Pose(-40, 0, 10)), GoTo(Pose(20, 0, 10))
+    assert who.take_rule(left, "A") == ""
+    who.on_air = True
+    for command, name in ((right, "B"), (Track("H9"), "B"), (None, "")):
+        assert "on air" in who.take_rule(command, name)
+        assert (who.rule, who.rule_name) == (left, "A")
+        assert who.step(0, GOOD, pose).order == left
+    assert who.take_rule(left, "C") == "", "the same picture is no other one"
+    who.on_air = False
+    assert who.take_rule(None, "") == ""
+    assert who.step(0, GOOD, pose).by == "planner"
+
+
+def test_on_air_a_camera_is_handed_back_by_force_only():
+    who = authority()
+    who.on_air = True
+    assert not who.refusal(None), "nothing is in force"
+    who.operator = Hold()
+    assert "another picture" in who.refusal(None)
+    who.on_air = False
+    assert not who.refusal(None)
+
+
 def test_the_wide_picture_shows_where_play_was():
     who = authority()
     who.see_play(30.0, 10.0)

@@ -50,7 +50,7 @@ def test_a_pull_begins_holds_and_fades() -> None:
     ("text", "says"),
     [
         ("[play]\nwidth_m = 1.0\n", r"play.width_m"),
-        ("[play]\nwidth = 30.0\n", "`width`"),
+        ("[play]\nwidth = 30.0\n", "play.width: there is no such field; width_m is one"),
         ("[play]\nwidth_m = 40.0\nwidest_m = 30.0\n", "play: widest_m: 30.0 is less than width_m"),
         (SITUATION.replace('"place"', '"nowhere"'), r"situation\[0\].subject|situation\[...\].subject"),
         (SITUATION.replace("weight = 1.0\n", ""), "`weight`"),

@@ -22,13 +22,17 @@ from app.hub.feed import MatchFeed
 from camera.installation import load_installation
 from dashboard.access import AccessGuard
 from football.match_sheet import MatchSheet
-from football.update_stream import BallView, EventRecord, UpdateMessage, UpdateRecord, View
+from football.update_stream import BallView, BodyView, EventRecord, UpdateMessage, UpdateRecord, View
 
 FILE = """
 [[camera]]
 name = "main"
 [camera.presets.left]
 pan_deg = -20
+tilt_deg = -10
+width_deg = 20
+[camera.presets.right]
+pan_deg = 20
 tilt_deg = -10
 width_deg = 20
 """
@@ -124,13 +128,23 @@ def test_the_document_describes_every_route(client: TestClient) -> None:
     assert msgspec.json.encode(document)
 
 
-def test_a_camera_on_air_moves_calmly_and_to_no_other_picture_unless_forced(client: TestClient) -> None:
+def test_a_camera_on_air_moves_calmly_and_to_no_other_picture_unless_forced(
+    client: TestClient, feed: MatchFeed
+) -> None:
     wait_for(client, "mode", "stop")
+    view = View(20_000, None, (BodyView("home_7", "home", 20_000, 0.0, 0.0, 0.0, 0.0),))
+    feed.apply(UpdateMessage("m", 0, 20_000, 0, continues_from=0, view=view), 0)
+    assert "no player home_8" in post(client, "player/home_8", 404)["detail"]
     assert post(client, "on-air")["on_air"] is True
     for path in ("preset/left", "player/home_7", "point?x_m=10&y_m=0"):
         assert "on air" in post(client, path, 409)["detail"]
+    last = client.get("/api/v1/cameras/journal").json()[-1]
+    assert last["what"] == "point 10 0", "a refused order is in the journal"
+    assert last["reason"].startswith("refused: camera main: it is on air")
     assert post(client, "hold")["order"] == "hold"
     assert post(client, "preset/left?force=true")["order"] == "preset"
+    assert "on air" in post(client, "release", 409)["detail"]
+    assert post(client, "release?force=true")["order"] == ""
     post(client, "off-air")
     assert post(client, "point?x_m=10&y_m=0&width_m=20")["order"] == "preset"
     assert post(client, "player/home_7")["order"] == "player"
@@ -139,8 +153,8 @@ def test_a_camera_on_air_moves_calmly_and_to_no_other_picture_unless_forced(clie
     post(client, "point?x_m=1000&y_m=0", 422)
 
 
-def corner(diff: int = 1, seq: int = 0) -> UpdateMessage:
-    event = EventRecord("c1", "spot.taker", "corner", 9, 1_000_000, "home", "H9", 52.0, 33.0, 0.0, 0.9)
+def corner(diff: int = 1, seq: int = 0, kind: str = "spot.taker", number: int = 1) -> UpdateMessage:
+    event = EventRecord(f"c{number}", kind, "corner", 9, number * 1_000_000, "home", "H9", 52.0, 33.0, 0.0, 0.9)
     updates = (UpdateRecord(seq, diff, 1_200_000, event),)
     return UpdateMessage("m", 0, 3_000_000, 0, updates, continues_from=0 if seq == 0 else None)
 
@@ -180,6 +194,50 @@ def test_a_rule_moves_the_camera_and_the_journal_says_why(client: TestClient, fe
     assert client.delete("/api/v1/rules/corner").status_code == 204
     assert client.delete("/api/v1/rules/corner").status_code == 404
     assert client.post("/api/v1/cameras/main/event/c1").status_code == 404, "it does not stand any more"
+
+
+def wait_for_entry(client: TestClient, what: str, reason: str) -> None:
+    """Wait until the journal has an entry with a reason."""
+    end_s = time.monotonic() + 20
+    while time.monotonic() < end_s:
+        entries = client.get("/api/v1/cameras/journal").json()
+        if any(one["what"] == what and reason in one["reason"] for one in entries):
+            return
+        time.sleep(0.05)
+    raise AssertionError(entries)
+
+
+def test_rules_neither_move_a_camera_on_air_nor_let_go_of_it(client: TestClient, feed: MatchFeed) -> None:
+    wait_for(client, "mode", "stop")
+    for name, kind, preset in (("A", "spot.taker", "left"), ("B", "shot", "right")):
+        rule = {"name": name, "when": kind, "camera": "main", "preset": preset}
+        assert client.put("/api/v1/rules", json=rule).status_code == 200
+    feed.apply(corner(), 0)
+    wait_for(client, "rule", "A")
+    post(client, "on-air")
+    feed.apply(corner(seq=1, kind="shot", number=2), 0)
+    wait_for_entry(client, "rule B", "not done yet: it is on air")
+    camera = client.get("/api/v1/cameras/main").json()
+    assert (camera["rule"], camera["by"], camera["mode"]) == ("A", "rule", "preset")
+    feed.apply(corner(-1, 2, "shot", 2), 0)
+    wait_for_entry(client, "rule ends", "B ends: shot is withdrawn, not done yet: it is on air")
+    camera = client.get("/api/v1/cameras/main").json()
+    assert (camera["rule"], camera["by"], camera["mode"]) == ("A", "rule", "preset")
+    post(client, "off-air")
+    wait_for(client, "by", "planner")
+    assert client.get("/api/v1/cameras/main").json()["rule"] == ""
+
+
+def test_a_camera_that_is_not_steered_any_more_takes_no_order(
+    client: TestClient, feed: MatchFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait_for(client, "mode", "stop")
+    monkeypatch.setattr(feed, "latest_view", lambda: 1 / 0)
+    camera = wait_for(client, "needs_operator", True)
+    assert (camera["mode"], camera["fault"]) == ("offline", "steering")
+    assert "it is not steered any more: ZeroDivisionError" in camera["problem"]
+    for path in ("hold", "preset/left?force=true", "release"):
+        assert "it is not steered any more" in post(client, path, 409)["detail"]
 
 
 def test_a_failure_is_shown_and_noted(client: TestClient, feed: MatchFeed) -> None:

@@ -55,7 +55,7 @@ def test_orders_and_their_refusals(steered: tuple[Game, str]):
     with pytest.raises(touchline.TouchlineError, match="409: camera main: it is on air"):
         run.point("main", 10.0, 0.0)
     assert run.point("main", 10.0, 0.0, force=True).order == "preset"
-    assert run.release("main").order == ""
+    assert run.release("main", force=True).order == ""
     assert [camera.name for camera in run.cameras()] == ["main"]
     assert run.journal("main")[-1].what == "release"
     with pytest.raises(touchline.TouchlineError, match="404: no camera other"):

@@ -40,7 +40,7 @@ def cameras() -> dict[str, tuple[Any, Any]]:
 
 def directed(cameras: dict[str, tuple[Any, Any]]) -> CameraGroup:
     group = CameraGroup()
-    group.started(cameras, RuleBook(()), Journal(), lambda event_id: None)
+    group.started(cameras, RuleBook(()), Journal(), lambda event_id: None, lambda player: False)
     group.direct(0, 105.0)
     return group
 

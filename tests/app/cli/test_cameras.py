@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from app.cli.cameras import CameraCommandError, quirks_of
-from camera.framing import PACKAGED
 from camera.profile import load_profile
 from camera.simulated.server import HeadServer
 
@@ -39,13 +37,12 @@ def test_a_file_is_checked_and_its_heads_are_asked(tmp_path: Path) -> None:
         assert head.executed <= 2  # stops only
 
 
-def test_the_example_of_the_docs_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_the_docs_pass_as_they_are_pasted(tmp_path: Path) -> None:
     page = (Path(__file__).resolve().parents[3] / "docs" / "cameras.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```toml\n(# cameras\.toml.*?)^```", page, flags=re.M | re.S)
+    (rules,) = re.findall(r"^```toml\n(\[\[rule\]\].*?)^```", page, flags=re.M | re.S)
     (tmp_path / "cameras.toml").write_text(example)
-    shutil.copy(PACKAGED, tmp_path / "framing.toml")
-    for name in re.findall(r'_env = "(\w+)"', example):
-        monkeypatch.setenv(name, "any")
+    (tmp_path / "cameras.rules.toml").write_text(rules)
     found = run("check", "--json", cwd=tmp_path)
     assert found.returncode == 0, found.stderr
     assert [camera["name"] for camera in json.loads(found.stdout)] == ["main", "striker"]
