@@ -37,11 +37,16 @@ class Observer:
         self._dead_us = round(profile.motion.dead_time_ms * 1000)
         self._coming: deque[tuple[int, Action]] = deque()  # commands on their way: when they take effect
         self.known = False
+        self._was_turning = False  # when it was lost, and nothing has been reported since
 
     @property
     def may_turn(self) -> bool:
-        """True if pan or tilt moves in the model, or a command is on its way."""
-        return not (self._head.pan.still and self._head.tilt.still and not self._coming)
+        """True if pan or tilt moves in the model, a command is on its way, or the head was lost so and is silent yet.
+
+        The model ends at the end of travel that the profile states; the head may not.
+        """
+        moves = not (self._head.pan.still and self._head.tilt.still and not self._coming)
+        return moves or self._was_turning
 
     def at(self, now_us: int) -> Pose:
         """Return the pose at ``now_us``; advances the model."""
@@ -81,7 +86,7 @@ class Observer:
         )
         shifted = [(time_us, pan + pan_off_deg, tilt + tilt_off_deg) for time_us, pan, tilt in self._poses]
         self._poses = deque(shifted, maxlen=POSES_MAX)
-        self.known = True
+        self.known, self._was_turning = True, False
 
     def reported_zoom(self, units: int) -> None:
         """Apply the zoom position that the head reported."""
@@ -96,7 +101,7 @@ class Observer:
 
     def lost(self) -> None:
         """Count the pose as unknown. The model goes on with its last command, as the head does that gets no other."""
-        self.known = False
+        self.known, self._was_turning = False, self.may_turn
 
     def _advanced(self, now_us: int) -> Head:
         """Return the head at a time not before now, with the commands that have taken effect by then."""

@@ -16,7 +16,8 @@
   const STYLES = { c: "calm", n: "normal", s: "sport" };
 
   let last = Promise.resolve();
-  let isDriving = false;
+  let driven = ""; // the camera that the last drive has set in motion; empty after a drive of speed zero
+  let waits = false; // keys and sticks count again once all of them have been let go
   let isSending = false;
   let isSlow = false;
   let buttons = [];
@@ -45,8 +46,12 @@
 
   function order(path) {
     const camera = T.chosen();
-    isDriving = false; // no zero drive may follow, and take the camera back
-    if (camera) send(camera.name, path);
+    if (!camera) return;
+    if (!/^(style\/|on-air|off-air)/.test(path)) {
+      if (driven === camera.name) driven = ""; // no zero drive may follow, and take the camera back
+      waits = true; // nor another drive by a key that is held still
+    }
+    send(camera.name, path);
   }
 
   function preset(index, force) {
@@ -84,7 +89,8 @@
     });
   }
 
-  /* While a key or a stick is held, a drive goes out at intervals, never two at a time; then one of speed zero. */
+  /* While a key or a stick is held, a drive goes out at intervals, never two at a time; then one of speed zero.
+     A camera that is no longer the chosen one is stopped, and the next one is not driven before all is let go. */
   async function drive() {
     const pad = Array.from(navigator.getGamepads ? navigator.getGamepads() : []).find((one) => one);
     if (pad) pressed(pad);
@@ -92,10 +98,15 @@
     if (pad) for (const [name, value] of Object.entries(padSpeeds(pad))) speeds[name] += value;
     for (const name of Object.keys(speeds)) speeds[name] = Math.max(-1, Math.min(1, speeds[name]));
     const moves = speeds.pan !== 0 || speeds.tilt !== 0 || speeds.zoom !== 0;
-    if (isSending || (!moves && !isDriving) || !T.chosen()) return;
+    const chosen = (T.chosen() || {}).name || "";
+    if (driven && driven !== chosen) waits = true;
+    if (!moves) waits = false;
+    const drives = moves && !waits;
+    if (isSending || (!drives && !driven) || !(driven || chosen)) return;
+    const camera = driven || chosen;
+    driven = drives ? camera : "";
     isSending = true;
-    isDriving = moves;
-    await send(T.chosen().name, "drive", speeds);
+    await send(camera, "drive", drives ? speeds : { pan: 0, tilt: 0, zoom: 0 });
     isSending = false;
   }
 

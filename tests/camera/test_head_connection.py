@@ -51,6 +51,11 @@ def test_a_head_without_time_outs_turns_on_and_the_model_with_it(name: str) -> N
     assert model.pan_deg == pytest.approx(head.pose.pan_deg, abs=0.5)
     head.run(60.0)
     assert not head.moving  # the end of its travel
+    assert head.connection.observer.may_turn, "nothing has answered: only the model is at its end of travel"
+    assert "may be turning" in head.connection.problem
+    head.up = head.down = True
+    head.run(3.0)
+    assert head.connection.online
     assert not head.connection.observer.may_turn
 
 

@@ -255,6 +255,48 @@ def test_a_gamepad_drives_and_holds_once_a_press(browser: Browser, play: Play):
     browser.run("navigator.getGamepads = () => []")
 
 
+def test_another_camera_is_not_driven_by_a_key_that_is_held_and_the_old_one_stops(browser: Browser, play: Play):
+    from selenium.webdriver import ActionChains, Keys
+
+    log_in(browser)
+    for _ in range(2):  # both cameras are the planner's
+        press(browser, "r")
+        press(browser, Keys.TAB)
+    wait_for(browser, 0, "order", "")
+    wait_for(browser, 1, "order", "")
+    browser.run("""
+        window.drives = [];
+        const plain = window.fetch;
+        window.fetch = (address, options) => {
+          if (address.endsWith("/drive")) drives.push([decodeURIComponent(address.split("/")[4]), options.body]);
+          return plain(address, options);
+        };
+    """)
+    ActionChains(browser.driver).key_down(Keys.ARROW_LEFT).perform()
+    wait_for(browser, 0, "order", "drive")
+    press(browser, Keys.TAB)
+    browser.wait(lambda: chosen(browser) == "<b>behind", "the second camera")
+    stopped = ["main", '{"pan":0,"tilt":0,"zoom":0}']
+    browser.wait(lambda: browser.run("return drives")[-1] == stopped, "the first camera to be stopped")
+    count = len(browser.run("return drives"))
+    time.sleep(0.5)
+    assert len(browser.run("return drives")) == count, "a key that is held drives nobody"
+    ActionChains(browser.driver).key_up(Keys.ARROW_LEFT).perform()
+    ActionChains(browser.driver).key_down(Keys.ARROW_RIGHT).perform()
+    wait_for(browser, 1, "order", "drive")
+    press(browser, " ")
+    wait_for(browser, 1, "order", "hold")
+    time.sleep(0.5)
+    assert cameras(browser)[1]["order"] == "hold", "a key that is held takes no camera back"
+    ActionChains(browser.driver).key_up(Keys.ARROW_RIGHT).perform()
+    assert cameras(browser)[0]["order"] == "drive", "after a drive it stands until it is released"
+    press(browser, "r")
+    shifted(browser, Keys.TAB)
+    press(browser, "r")
+    wait_for(browser, 0, "by", "planner")
+    browser.errors()
+
+
 def test_a_failure_asks_for_the_operator_within_the_page(browser: Browser, play: Play):
     log_in(browser)
     press(browser, "r")
