@@ -9,13 +9,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 
 from detectors.actions import registry as actions
 from detectors.ball import registry as ball
 from detectors.bodies import registry as bodies
+from detectors.chains import registry as chains
 from detectors.contacts import registry as contacts
 from detectors.control import registry as control
 from detectors.laws import registry as laws
@@ -46,6 +47,7 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     *qualifiers.DETECTORS,
     *laws.DETECTORS,
     *control.DETECTORS,
+    *chains.DETECTORS,
     *statistics.DETECTORS,
 )
 
@@ -54,6 +56,9 @@ OPT_IN = tuple(entry.opt_in_name for entry in DETECTORS if entry.opt_in_name)
 
 #: Numbers of rows of docs/hierarchy.md that the design of the hierarchy did not have: they were added while building.
 ADDED_NUMBERS = frozenset(("1.8", "1.9", "1.10", "1.11", "3.12", "5.10", "9.13", "9.14", "11.8"))
+
+#: Detectors that conclude nothing: they publish decisions of officials, or withdraw what these contradict.
+PASSING_ON = frozenset(("official", "overruled"))
 
 #: Qualities of input on which the catalogue describes the detectors: radio with four limbs first; optical frames for
 #: the detectors that radio does not have.
@@ -262,6 +267,26 @@ def count(entries: Collection[DetectorInfo]) -> Count:
         len(internal),
         sum(t.count for t in internal),
     )
+
+
+class LevelCount(NamedTuple):
+    """The size of a level, without what only passes decisions on: its number, its detectors, and their event types."""
+
+    level: int
+    detectors: int
+    event_types: int
+
+
+def count_by_level(entries: Collection[DetectorInfo]) -> tuple[LevelCount, ...]:
+    """The size of each level, without the detectors of ``PASSING_ON``; a kind counts once, with its first detector."""
+    sizes: list[LevelCount] = []
+    counted = set[str]()
+    for level in sorted({entry.level for entry in entries}):
+        mine = [entry for entry in entries if entry.level == level and entry.kind not in PASSING_ON]
+        types = {t.kind: t.count for entry in mine for t in entry.types if not t.internal and t.kind not in counted}
+        counted |= {*types}
+        sizes.append(LevelCount(level, len(mine), sum(types.values())))
+    return tuple(sizes)
 
 
 def event_types(spec: Spec) -> tuple[EventTypes, ...]:

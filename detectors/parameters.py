@@ -30,6 +30,9 @@ from detectors.bodies.efforts import DistanceParameters, EffortParameters, Sprin
 from detectors.bodies.limbs import DownParameters, JumpParameters, SwingParameters
 from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
+from detectors.chains.attacks import AttackParameters, RecoveryTimeParameters
+from detectors.chains.possession_chain import ChainParameters
+from detectors.chains.sequences import SequenceParameters
 from detectors.contacts.body_parts import BodyPartParameters, HeaderParameters
 from detectors.contacts.contested_contacts import ContestParameters, DeflectionParameters
 from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
@@ -164,6 +167,10 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     pitch_control: ControlParameters = ControlParameters()
     passing_options: OptionParameters = OptionParameters()
     encroachment: EncroachmentParameters = EncroachmentParameters()
+    sequence: SequenceParameters = SequenceParameters()
+    chain: ChainParameters = ChainParameters()
+    attack: AttackParameters = AttackParameters()
+    recovery_time: RecoveryTimeParameters = RecoveryTimeParameters()
     running: RunningParameters = RunningParameters()
     running_report: ReportParameters = ReportParameters()
     possession_report: ReportParameters = ReportParameters()
@@ -249,6 +256,7 @@ ORDERED = (
     ("goal_ring.far_m", "goal_ring.widest_m"),
     ("effort.high_m_s2", "effort.higher_m_s2"),
     ("distance.chord_us", "distance.tick_us"),
+    ("recovery_time.quick_us", "recovery_time.slow_us"),
 )
 
 

@@ -177,12 +177,15 @@ KINDS: Mapping[str, Kind] = {
     "sequence.end": _kind("11.1", _O, "another pass breaks the sequence, or 10 s pass; `passes`"),
     "onetwo": _kind("11.2", _O, "A to B to A within 5 s from first kick to return; player: A"),
     "chain.start": _kind("11.5", _O, "a team gains the ball or restarts"),
-    "chain.end": _kind("11.5", _O, "shot, goal, loss, out, foul; `passes`, `seconds`"),
+    "chain.end": _kind("11.5", _O, "shot, goal (also by that shot), loss, out, foul; `passes`, `seconds`"),
     "attack.buildup": _kind("12.9", _O, "chain with 10 passes or more at its shot or first contact in the area"),
     "attack.direct": _kind("12.10", _O, "from the own half, half of its path forward, within 15 s"),
     "counter.start": _kind("12.11", _O, "gained outside the last third, 3 m/s upfield, in the area within 15 s"),
     "counter.end": _kind("12.11", _O, "first contact of a counter in the penalty area"),
     "recovery.time": _kind("12.12", _O, "at a gain: since the team lost the ball"),
+    "entry": _kind("13.7", _G, "the ball enters third or area between two contacts of a team, the second there"),
+    "state.score": _kind("13.5", _O, "at each goal that stands: the team that leads, at level the one that scored"),
+    "state.men": _kind("13.5", _O, "at each sending-off, of both teams: level, up, down"),
     "formation": _kind("12.13", _O, "shape assigned to a team, at the start of a period"),
 }  # fmt: skip
 

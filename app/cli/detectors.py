@@ -18,7 +18,16 @@ from app.catalogue.hierarchy import hierarchy
 from app.catalogue.thresholds import groups_of, thresholds
 from app.cli.options import Given
 from app.settings.parameters import as_toml, load_parameters
-from detectors.catalogue import Count, DetectorInfo, EventTypes, catalogue, count, life_cycle
+from detectors.catalogue import (
+    PASSING_ON,
+    Count,
+    DetectorInfo,
+    EventTypes,
+    catalogue,
+    count,
+    count_by_level,
+    life_cycle,
+)
 from detectors.parameters import Parameters, all_parameters
 
 app = typer.Typer(add_completion=False)
@@ -96,8 +105,24 @@ def listing(entries: Sequence[DetectorInfo]) -> str:
     """One line per detector with what it finds, and the counts."""
     width = max(len(entry.kind) for entry in entries)
     lines = [f"{e.number:>6}  {e.kind.ljust(width)}  {_finds(e)}{_OPT_IN if e.opt_in else ''}" for e in entries]
-    parts = ["\n".join(lines), *_changed(entries), sentence(count(entries))]
+    parts = ["\n".join(lines), *_changed(entries), _levels(entries), sentence(count(entries))]
     return "\n\n".join(parts) + "\n"
+
+
+def _levels(entries: Sequence[DetectorInfo]) -> str:
+    """A line for each level with its detectors and event types, and their sums."""
+    sizes = count_by_level(entries)
+    lines = [f"{size.level:>5} {size.detectors:>10} {size.event_types:>12}" for size in sizes]
+    total = f"{'all':>5} {sum(s.detectors for s in sizes):>10} {sum(s.event_types for s in sizes):>12}"
+    left_out = ", ".join(sorted(PASSING_ON))
+    return "\n".join(
+        [
+            f"{'level':>5} {'detectors':>10} {'event types':>12}",
+            *lines,
+            total,
+            f"Without {left_out}: they conclude nothing.",
+        ]
+    )
 
 
 def _finds(entry: DetectorInfo) -> str:

@@ -77,6 +77,10 @@ OCCURRED: Mapping[str, str] = {
     "line.low": "since_us",
     "period.start": "since_us",
     "period.end": "since_us",
+    "chain.end": "since_us",
+    "sequence.end": "since_us",
+    "state.score": "since_us",
+    "state.men": "since_us",
     "sub.in": "since_us",
     "sub.out": "since_us",
 }

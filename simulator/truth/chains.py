@@ -237,9 +237,9 @@ class Chains:
         elif row.kind == "pass.complete" and own:
             self._chain.passes += 1
         elif row.kind == "shot.attempt" and own:
-            self._end("shot", row, index)
+            self._end("goal" if row.detail.get("outcome") == "goal" else "shot", row, index)
         elif row.kind in ("goal.scored", "goal.own"):
-            self._end("goal", row, index)
+            self._end("goal" if own else "out", row, index)
         elif row.kind == "foul" and not row.detail.get("advantage"):
             self._end("foul", row, index)
         elif row.kind in ("out", "play.dead", "period.end"):
@@ -251,7 +251,7 @@ class Chains:
         self._lines.add("chain.start", row.t_s, row.person, row.position, causes=(-1 - index,))
         if row.kind == "possession.gain" and (lost_s := self._lost_s.pop(row.team, None)) is not None:
             took_s = row.t_s - lost_s
-            variant = "<5" if took_s < 5.0 else "-10" if took_s < 10.0 else ">10 s"
+            variant = "<5" if took_s < 5.0 else "-10" if took_s < 10.0 else ">10"
             detail = {"seconds": round(took_s, 3)}
             self._lines.add(
                 "recovery.time", row.t_s, row.person, row.position, variant, detail=detail, causes=(-1 - index,)
@@ -296,7 +296,7 @@ class Chains:
     def _end(self, how: str, row: Row, index: int) -> None:
         chain, self._chain = self._chain, None
         assert chain is not None
-        if how == "shot":
+        if row.kind == "shot.attempt":
             self._chain = chain
             self._judge(row)
             self._chain = None

@@ -76,7 +76,7 @@ def wrong_margins(log: ConclusionLog, sheet: Any) -> list[str]:
 THRESHOLD_FREE = frozenset((
     "phase.dead", "phase.live", "play.dead", "play.live", "period.start", "period.end", "sub.in", "sub.out",
     "sendoff.suspected", "goal.scored", "goal.own", "duel.end", "tackle.won", "carry.end", "direction",
-    "team.possession", "nearest.changed", "offside.line", "pass.height", "lines.changed",
+    "team.possession", "nearest.changed", "offside.line", "pass.height", "lines.changed", "chain.end",
 ))  # fmt: skip
 
 

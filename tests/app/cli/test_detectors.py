@@ -14,7 +14,7 @@ from app.catalogue.graph import edges
 from app.cli.detectors import render, run_detectors
 from app.cli.main import app
 from app.settings.parameters import ParametersError, parameters_from
-from detectors.catalogue import catalogue, count
+from detectors.catalogue import PASSING_ON, catalogue, count, count_by_level
 from detectors.parameters import Parameters
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -53,6 +53,15 @@ def test_the_list_names_every_detector_and_the_counts():
     assert all(entry.kind in text for entry in ENTRIES)
     assert f"{size.detectors} detectors" in text
     assert f"{size.event_types} event types" in text
+
+
+def test_the_list_counts_by_level_what_concludes_something():
+    sizes = count_by_level(ENTRIES)
+    kinds = {t.kind: t.count for e in ENTRIES if e.kind not in PASSING_ON for t in e.types if not t.internal}
+    assert sum(size.event_types for size in sizes) == sum(kinds.values()) < count(ENTRIES).event_types
+    assert sum(size.detectors for size in sizes) == len(ENTRIES) - len(PASSING_ON)
+    rows = re.findall(r"^ +(\d+) +(\d+) +(\d+)$", render("", Parameters()), re.MULTILINE)
+    assert [tuple(map(int, row)) for row in rows] == list(sizes)
 
 
 def test_the_graph_as_text_has_every_edge():

@@ -12,7 +12,9 @@ from football.pitch import Pitch
 from football.truth_kinds import LEVELS
 from simulator.records import PERSONS, Row, Vector, object_id, team_of_row
 from simulator.truth.chains import add_chains
+from simulator.truth.entries import EntryTruth
 from simulator.truth.passes import PassTruth
+from simulator.truth.states import add_states
 from simulator.truth.truth_table import Lines
 from tests.simulator.handmade import Trajectory, at, intervals
 
@@ -284,6 +286,59 @@ def test_a_free_kick_at_the_goal_is_one_chain_and_dead_time_is_no_recovery() -> 
     assert [(k, t) for k, _, t, _ in got] == [
         ("chain.start", 1.0), ("chain.end", 2.0), ("chain.end", 30.0), ("chain.start", 30.0), ("chain.start", 31.0),
     ]  # fmt: skip
+
+
+def test_a_shot_that_becomes_a_goal_ends_its_chain_as_one_and_a_goal_against_does_not() -> None:
+    story = Story()
+    story.note("possession.gain", 1.0, 3, variant="hit")
+    story.note("shot.attempt", 2.0, 3, (40.0, 0.0), outcome="goal")
+    story.note("possession.gain", 30.0, 3, variant="hit")
+    story.note("goal.own", 31.0, 20)
+    assert [(v, t) for _, v, t, _ in kinds(chained(story), "chain.end")] == [("goal", 2.0), ("out", 31.0)]
+
+
+def states(story: Story) -> list[tuple[str, str, str, float]]:
+    lines = Lines()
+    add_states(story.rows, 100.0, lines)
+    return [(r["kind"], r["variant"], r["team"], r["ts_us"] / 1e6) for r in lines.table(LEVELS).to_pylist()]
+
+
+def test_goals_that_stand_and_players_sent_off_make_the_state_of_the_game() -> None:
+    story = Story()
+    story.note("goal.scored", 10.0, 3)
+    off = story.note("goal.scored", 20.0, 3)
+    story.note("goal.disallowed", 21.0, 32, causes=(off,))
+    story.note("goal.own", 30.0, 20)
+    story.note("sendoff", 40.0, 4)
+    assert sorted(states(story)) == [
+        ("state.men", "down", "home", 40.0), ("state.men", "up", "away", 40.0),
+        ("state.score", "lead1", "home", 10.0), ("state.score", "level", "away", 30.0),
+    ]  # fmt: skip
+
+
+def test_an_entry_lies_between_two_contacts_of_the_team_that_attacks() -> None:
+    """The ball rolls at 10 m/s from halfway towards +x: into the third at 1.75 s, the area at 3.6 s."""
+
+    def rolled(*contacts: tuple[float, int]) -> list[tuple[str, str, float]]:
+        story, lines, truth = Story(), Lines(), EntryTruth(Pitch())
+        story.note("play.live", 0.1, 3)
+        for t_s, person in contacts:
+            story.note("hit", t_s, person)
+        ball = lambda t_s: np.stack([10.0 * t_s, np.full_like(t_s, 12.0), np.full_like(t_s, 0.11)], axis=-1)  # noqa: E731
+        for interval in intervals(5.0, FAR, ball):
+            truth.take(interval)
+        truth.finish(story.rows, 10.0, DIRECTIONS, lines)
+        found = lines.table(LEVELS).to_pylist()
+        return [(r["variant"], msgspec.json.decode(r["detail"])["how"], r["ts_us"] / 1e6) for r in found]
+
+    assert rolled((0.2, 3), (4.0, 4)) == [
+        ("third, left half-space", "pass", pytest.approx(1.76, abs=0.03)),
+        ("box, left half-space", "pass", pytest.approx(3.6, abs=0.03)),
+    ]
+    assert rolled((0.2, 3), (2.0, 3))[0][1] == "carry"
+    assert rolled((0.2, 3), (2.0, 20), (4.0, 3)) == []
+    assert rolled((0.2, 20), (4.0, 20)) == [], "not the zone that they attack"
+    assert rolled((4.0, 3)) == []
 
 
 def test_every_contact_has_its_body_part() -> None:

@@ -1,0 +1,23 @@
+"""Registry of the detectors of ``detectors.chains``."""
+
+from __future__ import annotations
+
+from detectors.chains.attacks import BuildUpAttack, CounterAttack, DirectAttack, RecoveryTime
+from detectors.chains.entries import Entry
+from detectors.chains.game_state import StateOfPlay
+from detectors.chains.possession_chain import PossessionChain
+from detectors.chains.sequences import DoublePass, PassSequence
+from detectors.registry import DetectorEntry
+
+#: By number.
+DETECTORS: tuple[DetectorEntry, ...] = (
+    DetectorEntry(lambda s, p: PassSequence(p.sequence), ("sequence",)),
+    DetectorEntry(lambda s, p: DoublePass(p.sequence), ("sequence",)),
+    DetectorEntry(lambda s, p: PossessionChain(p.chain), ("chain",)),
+    DetectorEntry(lambda s, p: BuildUpAttack(s, p.attack), ("attack",)),
+    DetectorEntry(lambda s, p: DirectAttack(s, p.attack), ("attack",)),
+    DetectorEntry(lambda s, p: CounterAttack(s, p.attack), ("attack",)),
+    DetectorEntry(lambda s, p: RecoveryTime(p.recovery_time), ("recovery_time",)),
+    DetectorEntry(lambda s, p: StateOfPlay()),
+    DetectorEntry(lambda s, p: Entry(s)),
+)
