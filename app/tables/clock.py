@@ -57,6 +57,14 @@ class MatchClock:
         spans = ((ends.get(str(number)), end_us) for (_, number), end_us in zip(self.begins, after, strict=True))
         self.pauses = tuple((begin_us, end_us) for begin_us, end_us in spans if begin_us is not None)
 
+    def spans(self, last_us: int) -> list[tuple[int, int, int]]:
+        """Number, begin and end of each period that begins before an event time, in order; pauses are left out."""
+        pauses = {end_us: begin_us for begin_us, end_us in self.pauses}
+        after = [*(ts_us for ts_us, _ in self.begins[1:]), 2**62]
+        ends = [min(last_us, pauses.get(end_us, end_us - 1)) for end_us in after]
+        found = zip(self.begins, ends, strict=True)
+        return [(number, begin_us, end_us) for (begin_us, number), end_us in found if begin_us < end_us]
+
     def at(self, ts_us: int) -> Instant:
         """The instant of an event time."""
         index = bisect_right(self.begins, (ts_us, 9)) - 1

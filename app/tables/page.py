@@ -19,8 +19,8 @@ import touchline
 passes = touchline.Match("matches/demo").table("passes")  # or form="arrow", form="polars"
 ```
 
-`touchline query` knows them by these names, with the name of the match in a further column `match`
-([history](history.md)).
+`touchline export matches/demo --to parquet --out tables` writes all of them ([export](export.md)). `touchline query`
+knows them by these names, with the name of the match in a further column `match` ([history](history.md)).
 
 * A row is what stands at the moment. In a match that is still being played, the last seconds may change.
 * Lengths are metres from the centre spot, +x to the right, +y to the left for who attacks to the right. `attacks_x`

@@ -24,9 +24,9 @@ SHEET = MatchSheet(match_id="small", home="Reds", away="Blues", players=PLAYERS)
 
 
 def event(kind: str, at_s: float, anchor: str, who: str = "", place=(None, None), variant: str = "", **detail):
-    """An event of a player, whose team is the first word of the id."""
-    team = who.partition("_")[0]
-    player = who if "_" in who else ""
+    """An event of a player, whose team is the first word of the id; ``home:away_1``: of another team than his."""
+    side, _, rest = who.partition(":")
+    team, player = side.partition("_")[0], rest or (who if "_" in who else "")
     x_m, y_m = place
     given = {"variant": variant, "team": team, "player": player, "x_m": x_m, "y_m": y_m, "z_m": None, "detail": detail}
     return EventRecord(id=f"{kind}#{anchor}", kind=kind, level=6, ts_us=round(at_s * S), confidence=0.9, **given)
@@ -94,14 +94,16 @@ def _second_half() -> list[EventRecord]:
         event("shot.attempt", 4_022, "ball:4022", "home_9", (-40.0, 0.0), kick_us=4_022 * S, on_target=True),
         event("shot.saved", 4_023, "ball:4022", "away_1", (-52.0, 0.0), "parried", shooter="home_9"),
         event("team.possession", 4_023, "ball:4023:4023000000", "away_1", (-52.0, 0.0), "away"),
-        event("goal.own", own_s + 0.5, "goal:2", "home", (-52.6, 0.0), "left", since_us=own_s * S),
+        event("goal.own", own_s + 0.5, "goal:2", "home:away_1", (-52.6, 0.0), "left", since_us=own_s * S),
     ]  # fmt: skip
 
 
-def small_store(folder: Path, extra: list[EventRecord] | None = None, *, positions: bool = True) -> Path:
+def small_store(
+    folder: Path, extra: list[EventRecord] | None = None, *, positions: bool = True, sheet: MatchSheet = SHEET
+) -> Path:
     """Write the match into a folder."""
     events = sorted([*_first_half(), *_second_half(), *(extra or ())], key=lambda one: one.ts_us)
-    store = MatchStore.create(folder, SHEET, {"settings": {}})
+    store = MatchStore.create(folder, sheet, {"settings": {}})
     updates = [UpdateRecord(seq, 1, one.ts_us, one) for seq, one in enumerate(events)]
     tables = {"updates": updates_table(updates, 0)}
     if positions:
