@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 from middleware.detector import Detector
 
@@ -65,7 +66,10 @@ class Hierarchy:
         for index, detector in enumerate(self.detectors):
             for kind in detector.spec.inputs:
                 if kind not in self.rank:
-                    raise HierarchyError(f"{detector.spec.name}: no detector emits its input {kind}")
+                    near = get_close_matches(kind, [k for k in self.rank if not k.startswith("raw.")], 3, 0.6)
+                    hint = f"; near it: {', '.join(near)}" if near else ""
+                    emits = ", ".join(detector.spec.outputs)
+                    raise HierarchyError(f"{detector.spec.name} ({emits}): no detector emits its input {kind}{hint}")
                 feeder = self.producer.get(kind)
                 if feeder is not None and not _stands_above(detector, self.detectors[feeder]):
                     raise HierarchyError(

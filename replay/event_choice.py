@@ -142,6 +142,15 @@ def _known_words() -> frozenset[str]:
     return frozenset(kinds) | {kind.partition(".")[0] for kind in kinds}
 
 
+def kinds_with(word: str) -> list[str]:
+    """The kinds of detectors that contain a word, for a hint where nothing was found.
+
+    >>> kinds_with("corner")
+    ['restart.corner']
+    """
+    return [kind for kind in sorted(_known_words()) if word in kind.split(".")[1:]]
+
+
 def check_kinds(kinds: Iterable[str]) -> None:
     """Refuse kinds that look mistyped; others may be those of a user's own detectors, which no catalogue has.
 

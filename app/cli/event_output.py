@@ -9,10 +9,11 @@ from typing import BinaryIO, get_args
 
 import pyarrow as pa
 
+from app.base.terminal import make_console
 from app.cli.output import check_format, write_table
 from app.library.lines import table_lines
 from football.match_sheet import MatchSheet
-from replay.event_choice import make_choice
+from replay.event_choice import kinds_with, make_choice
 from replay.event_list import Format, export_events
 from replay.match_store import read_sheet_of
 
@@ -43,7 +44,12 @@ def write_events(
     sheet = read_sheet_of(folder)
     kinds, team, player, begin, end = conditions
     choice = make_choice(sheet, ",".join(kinds or ()), team, player, begin, end)
-    write_table(choice.rows(read(folder)), form, out, lambda table, name, stream: _write(table, name, stream, sheet))
+    rows = choice.rows(read(folder))
+    if not rows.num_rows:
+        hints = [hint for kind in choice.kinds for hint in kinds_with(kind)]
+        near = f"; near it: {', '.join(hints)}" if hints else ""
+        make_console(stderr=True).print(f"{folder} has no such event{near}")
+    write_table(rows, form, out, lambda table, name, stream: _write(table, name, stream, sheet))
 
 
 def _write(table: pa.Table, form: str, stream: BinaryIO, sheet: MatchSheet) -> None:

@@ -9,7 +9,8 @@ import typer
 
 from app.cli.options import Folder, Given
 from app.cli.output import print_json
-from app.library.scores import truth_and_events
+from app.library.scores import find_truth, truth_and_events
+from detectors.catalogue import catalogue
 from replay.scoring.figures import KindScore, Score
 from replay.scoring.figures import score as score_events
 from replay.scoring.frames import FrameScore
@@ -29,21 +30,31 @@ _RATES = ("a match of 90 minutes", "found", "true", "published", "")
 def score(
     folder: Folder,
     truth: Annotated[
-        Path,
-        Given(help="truth.parquet of the simulator, Opta's events (.csv), or the DEBS 2013 annotation (its folder)."),
-    ],
+        Path | None,
+        Given(
+            help="truth.parquet of the simulator, Opta's events (.csv), or the DEBS 2013 annotation (its folder). "
+            "Default: the truth beside the source that the match was played from."
+        ),
+    ] = None,
     as_json: Annotated[bool, Given("--json", help="Print the figures as JSON on stdout.")] = False,
 ) -> Score:
     """Compares the events of a match with the truth: precision, recall, F1, time error and confusion by kind.
+
+    A match that `touchline simulate` has written has a truth, which `touchline live --source DIR` leaves beside it.
+
+    `true`: how often it happened; `found`: how often it was detected; `both`: pairs of the two. `strict`: F1 if a pair
+    with another variant counts as wrong. `err ms`, `p95`: how far a pair is apart in time; `place m`: over ground. The
+    last column has what missed ones were taken for, and in brackets variants (true > found).
 
     Truths from before the first and after the last position of the store are left out: a run may have played a part of
     the match only.
 
     Examples:
+        touchline score matches/demo
         touchline score matches/demo --truth demo/truth.parquet
         touchline score matches/game --truth debs/annotation --json
     """
-    result = score_events(*truth_and_events(folder, truth))
+    result = score_events(*truth_and_events(folder, find_truth(folder) if truth is None else truth))
     if as_json:
         print_json(result)
     else:
@@ -56,14 +67,24 @@ def lines(result: Score) -> list[str]:
     rows = [_HEAD, *(_row(kind, figures) for kind, figures in result.kinds.items() if figures.tp + figures.fp)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD) - 1)]
     table = [_aligned(row, widths) for row in rows]
-    never = [f"{kind} ({f.fn})" for kind, f in result.kinds.items() if not f.tp + f.fp]
     text = [f"Truth: {result.truth}", "", *table]
-    text += ["", "Never found: " + ", ".join(never)] if never else []
+    text += _never_found({kind: f.fn for kind, f in result.kinds.items() if not f.tp + f.fp})
     text += _value_lines(result)
     text += ["", *(_frame_line(name, figure) for name, figure in result.frames.items())] if result.frames else []
     if result.unjudged:
-        text += ["", f"Found besides, of kinds that truth is silent about: {sum(result.unjudged.values())}"]
+        text += ["", f"Detected of kinds that this truth does not have: {sum(result.unjudged.values())}"]
     return text + _rate_lines(result)
+
+
+def _never_found(missed: dict[str, int]) -> list[str]:
+    """Lines of kinds that happened and were not detected, by the reason."""
+    opt_in = {kind: entry.opt_in for entry in catalogue() for kind in entry.outputs}
+    reasons = ("Never found", "Not asked for (live --detectors)", "No detector")
+    groups: dict[str, list[str]] = {reason: [] for reason in reasons}
+    for kind, count in missed.items():
+        groups[reasons[2 if kind not in opt_in else int(opt_in[kind])]].append(f"{kind} ({count})")
+    lines = [f"{reason}: {', '.join(names)}" for reason, names in groups.items() if names]
+    return ["", *lines] if lines else []
 
 
 def _value_lines(result: Score) -> list[str]:
@@ -95,7 +116,8 @@ def _rate_lines(result: Score) -> list[str]:
 def _rate(rate: Rate | None) -> str:
     if rate is None or rate.value is None:
         return "-"
-    return f"{rate.value:.3g}" + ("" if rate.verdict == "ok" else f" ! {rate.verdict}")
+    figure = f"{rate.value:,.0f}" if rate.value >= 1_000 else f"{rate.value:.3g}"
+    return figure + ("" if rate.verdict == "ok" else f" ! {rate.verdict}")
 
 
 def _row(kind: str, f: KindScore) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ import msgspec
 import pyarrow as pa
 
 from football.match_sheet import MatchSheet
+from football.payloads import Scalar
+from football.untrusted import decode_json
 from football.update_stream import EventRecord
 from replay.event_choice import format_time
 
@@ -41,14 +43,28 @@ class Names:
         return name if name and name == player else " ".join(filter(None, (self.team(team), name)))
 
 
+def _tenths(metres: float) -> str:
+    """A coordinate with one place; never -0.0."""
+    return f"{round(metres, 1) + 0.0:.1f}"
+
+
+def _receiver(detail: Mapping[str, Any] | str | None) -> str:
+    """Object id of the receiver of a pass; empty without one."""
+    if isinstance(detail, str):
+        detail = decode_json(detail, dict[str, Scalar]) if '"receiver"' in detail else {}
+    return str((detail or {}).get("receiver") or "")
+
+
 def event_line(event: EventRecord | Mapping[str, Any], names: Names) -> str:
     """An event as a line: time, kind, team and player, variant, location, id."""
     row = msgspec.structs.asdict(event) if isinstance(event, EventRecord) else event
-    at = "" if row["x_m"] is None or row["y_m"] is None else f"{row['x_m']:.1f}, {row['y_m']:.1f} m"
+    at = "" if row["x_m"] is None or row["y_m"] is None else f"{_tenths(row['x_m'])}, {_tenths(row['y_m'])} m"
+    receiver = _receiver(row["detail"])
+    to = f" to {names.player(receiver)} " if receiver else ""
     who = names.of(row["team"] or "", row["player"] or "")
     cells = f"{format_time(row['ts_us']):>10}  {row['kind']:<22} {who:<26} {row['variant'] or '':<14} {at:<14}"
     state = "  (tentative)" if row.get("state") == "tentative" else ""
-    return f"{cells} {row['id']}{state}"
+    return f"{cells}{to} {row['id']}{state}"
 
 
 def table_lines(table: pa.Table, sheet: MatchSheet | None) -> Iterator[str]:

@@ -243,7 +243,11 @@ def as_form(table: pa.Table, form: Form) -> Any:
     if form == "arrow":
         return table
     if form == "pandas":
-        return table.to_pandas()
+        frame = table.to_pandas(integer_object_nulls=True)
+        for field in table.schema:
+            if pa.types.is_integer(field.type) and table[field.name].null_count:
+                frame[field.name] = frame[field.name].astype("Int64")  # with missing values, never fractions
+        return frame
     if form != "polars":
         raise FormError(f"form {form}: must be pandas, arrow or polars")
     try:

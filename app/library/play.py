@@ -107,7 +107,8 @@ def play(
             of a match store, as ``touchline live --source`` takes them.
         detectors: names of opt-in detectors, and detectors of your own, see :func:`detector`.
         parameters: settings file (TOML) of the detectors.
-        seconds: of the match to play; default all of it.
+        seconds: of a simulated match or a tracking file to play; default all of it. A recorded match is played as it
+            is: stop iterating to play a part of it.
         seed, channel, rate: of the simulation.
         sheet: match sheet of a tracking file.
         alpha: share of the slack that is waited; ``auto`` (default) follows the load, 1 never withdraws.

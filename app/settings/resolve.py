@@ -88,7 +88,7 @@ def _resolve(layers: Sequence[Layer]) -> ResolvedSettings:
         _check_addresses(values, origin)
         return ResolvedSettings(LiveSettings(**{**stored, **values}), origin)
     except ValidationError as error:
-        raise SettingsError(_message(error, origin)) from error
+        raise SettingsError(_message(error, origin)) from None
     except (SettingsError, ParametersError) as error:
         raise type(error)(name_origins(str(error), origin)) from error
 

@@ -78,7 +78,7 @@ class CaptureSource(_Captured):
         if options.get("channel") not in (None, recorded):
             raise ValueError(f"--channel {options['channel']}: the capture was recorded through channel {recorded}")
         if options.get("rate") or options.get("duration_s") is not None:
-            raise ValueError("a capture is played as it is: without --rate and --duration")
+            raise ValueError("a recorded match is played as it is: no rate and no number of seconds can be given")
         return {**options, "channel": recorded}
 
     def prepare(self, request: SourceRequest, folder: Path, console: Console, background: ExitStack) -> None:

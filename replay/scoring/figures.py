@@ -66,11 +66,15 @@ class KindScore(msgspec.Struct, frozen=True):
     values: Mapping[str, ValueScore] = {}
 
 
+#: Figures of a match of 90 minutes are not extrapolated from less than this.
+RATES_LEAST_US = 300_000_000
+
+
 class Score(msgspec.Struct, frozen=True):
     """All figures of a match.
 
     ``kinds``: by kind. ``frames``: by question about frames. ``unjudged``: counts of detections of kinds that truth
-    does not cover. ``rates``: figures that leagues publish, if it is known how long the match was.
+    does not cover. ``rates``: figures that leagues publish, if the match was long enough, and it is known how long.
     """
 
     truth: str
@@ -107,7 +111,10 @@ def score(truth: Truth, found: Iterable[EventRecord]) -> Score:
     kinds = {j.kind: _figures(truth, j, taken[j.kind]) for j in judged if j.truths or j.finds}
     unjudged = Counter(r.kind for r in records if truth.names.get(r.kind, r.kind) not in truth.kinds)
     frames = {} if truth.flags is None else score_frames(truth.flags, records)
-    rates = () if truth.span_us is None else league_rates(records, truth.marks, truth.kinds, truth.span_us)
+    span_us = truth.span_us
+    rates: tuple[LeagueRate, ...] = ()
+    if span_us is not None and span_us[1] - span_us[0] >= RATES_LEAST_US:
+        rates = league_rates(records, truth.marks, truth.kinds, span_us)
     return Score(truth.name, kinds, frames, dict(sorted(unjudged.items())), rates)
 
 

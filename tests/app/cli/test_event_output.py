@@ -15,6 +15,7 @@ from app.cli.follow import follow
 from app.cli.updates import updates
 from app.kafka.follow import Change
 from app.kafka.updates import TopicUpdate
+from app.library.lines import Names, event_line
 from football.match_sheet import MatchSheet, Player
 from football.tables import POSITIONS
 from football.update_stream import EventRecord, UpdateRecord
@@ -160,3 +161,19 @@ def test_follow_chooses_and_names(store, capsys, monkeypatch):
     assert "waiting for it" in err
     follow("kafka://b:9092/events", player="a7", as_json=True)
     assert json.loads(capsys.readouterr().out)["event"]["id"] == "shot.attempt#2"
+
+
+def test_a_kind_that_nothing_has_is_named_with_its_neighbours(store, capsysbinary):
+    events(store, kind=["corner"])
+    assert "has no such event; near it: restart.corner" in " ".join(capsysbinary.readouterr().err.decode().split())
+
+
+def test_a_line_names_the_receiver_and_has_no_negative_zero():
+    row = {
+        "ts_us": 1_000_000, "kind": "pass.complete", "team": "home", "player": "h7", "variant": "", "x_m": -0.04,
+        "y_m": 2.0, "id": "pass.complete#1", "detail": '{"receiver": "h9"}',
+    }  # fmt: skip
+    line = event_line(row, Names(None))
+    assert "0.0, 2.0 m" in line
+    assert "-0.0" not in line
+    assert line.split()[-3:] == ["to", "h9", "pass.complete#1"]

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.cli.score import lines, score
+from app.library.scores import find_truth
 from football.match_sheet import MatchSheet, Player
 from football.payloads import BallState, build_frame
 from football.update_stream import EventRecord, UpdateRecord
@@ -109,3 +110,22 @@ def test_a_store_without_positions_and_a_folder_that_is_none_are_refused(tmp_pat
         score(tmp_path, truth, as_json=True)
     with pytest.raises(ScoreError, match="a folder without the tables of an annotation"):
         score(tmp_path / "empty", tmp_path, as_json=True)
+
+
+def test_kinds_without_a_detector_and_opt_in_ones_are_not_said_to_be_missed(tmp_path: Path):
+    kinds = {"out": "Never found", "run.intensity": "Not asked for", "an.unknown": "No detector"}
+    with (tmp_path / "truth.parquet").open("wb") as file:
+        export_events(
+            consolidated_events(store(tmp_path / "true", [event(kind, 1.0) for kind in kinds])), "parquet", file
+        )
+    table = "\n".join(lines(score(store(tmp_path / "found", []), tmp_path / "truth.parquet")))
+    for kind, reason in kinds.items():
+        assert any(line.startswith(reason) and f"{kind} (1)" in line for line in table.splitlines()), table
+
+
+def test_the_truth_beside_the_source_is_the_default_and_none_says_how_to_get_one(tmp_path: Path, truth: Path):
+    MatchStore.create(tmp_path / "played", SHEET, {"settings": {"source": str(truth.parent)}})
+    assert find_truth(tmp_path / "played") == truth
+    MatchStore.create(tmp_path / "other", SHEET, {"settings": {"source": "sim"}})
+    with pytest.raises(ScoreError, match=r"played from sim, which has no truth .*`touchline simulate --out DIR`"):
+        find_truth(tmp_path / "other")
