@@ -175,6 +175,8 @@ class SparkDriver:
         Raises:
             HostError: the query keeps failing, or Spark has ended.
         """
+        if self._ready_query is None:
+            self._permit_tasks()  # nothing is warming up that they would have to wait for
         over = threading.Event()
         committer = threading.Thread(target=self._keep_committing, args=(over,), name="commit", daemon=True)
         committer.start()
@@ -276,8 +278,11 @@ class SparkDriver:
         for warm_up in self._warm_ups:
             warm_up.join()
         with suppress(OSError):  # the run has ended
-            for seat in self.seats:
-                seat.permit_tasks()
+            self._permit_tasks()
+
+    def _permit_tasks(self) -> None:
+        for seat in self.seats:
+            seat.permit_tasks()
 
     def _keep_committing(self, over: threading.Event) -> None:
         """Commits windows while the micro-batch runs, and retries those that cannot be committed yet."""

@@ -1,7 +1,10 @@
 """The driver without Spark: how it gives matches to seats."""
 
+import threading
 from pathlib import Path
 from types import SimpleNamespace
+
+import pytest
 
 from app.base.pace import NEVER_US
 from app.hub.client import HubAddress
@@ -63,3 +66,19 @@ def test_an_excluded_match_is_no_load_of_its_seat(tmp_path: Path):
     assert [add(driver, "a", 100.0), add(driver, "b", 60.0)] == [0, 1]
     driver._exclude("a", "its input is damaged")
     assert add(driver, "c", 50.0) == 0
+
+
+def test_a_query_that_nobody_has_made_ready_waits_for_no_warm_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A source's first task waits for the permission that follows the warm-up; without a warm-up it has it at once."""
+    driver = driver_of(tmp_path, Commits())
+    waits = []
+    monkeypatch.setattr(
+        "app.spark.driver.keep_running",
+        lambda *_: waits.extend(threading.Thread(target=seat.await_permission, daemon=True) for seat in driver.seats),
+    )
+    driver.run(threading.Event())
+    assert waits
+    for wait in waits:
+        wait.start()
+        wait.join(10)
+        assert not wait.is_alive()
