@@ -8,6 +8,8 @@ v * (t - d - v / 2a) once it is at speed. So the slope of the later part of a tr
 straight line through the zeros of all trials over v gives d and a.
 
 The head stays within the camera's limits and out of its forbidden zones: a trial ends so early that the head can stop.
+A trial that ends for lack of room before the head has reached its speed is left out; its step gets its speed from the
+old table, scaled as its nearest measured neighbour.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ PLAY_DEG_S = 10.0
 WRONG_DEG = 0.5
 #: Smallest difference of two steps in a written table, which must rise.
 RISE_DEG_S = 0.001
+#: Gain of speed within the later part of a short trial, as a share, from which on it counts as accelerating still.
+GAIN_MAX = 0.03
 
 
 class MeasuringError(UserError):
@@ -47,20 +51,28 @@ class MeasuringError(UserError):
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """A drive at one step from a standstill: seconds since the command, and degrees from where it began."""
+    """A drive at one step from a standstill: seconds since the command, and degrees from where it began.
+
+    ``is_short``: it ended for lack of room, so that the head may have been on its way to the speed still.
+    """
 
     step: int
     times_s: tuple[float, ...]
     turned_deg: tuple[float, ...]
+    is_short: bool = False
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The fit of the trials of one axis: speed by step, dead time, acceleration, mean delay of a change of speed."""
+    """The fit of the trials of one axis: speed by step, dead time, acceleration, mean delay of a change of speed.
+
+    ``left_out``: steps whose speed was not reached within the room that the head has.
+    """
 
     speeds_deg_s: dict[int, float]
     dead_time_s: float
     accel_deg_s2: float
     lag_s: float
+    left_out: tuple[int, ...] = ()
 
 
 def measured_axis(
@@ -84,14 +96,36 @@ def measured_axis(
         say: shows progress.
 
     Raises:
-        MeasuringError: the head stops answering, does not move, or moves the other way.
+        MeasuringError: the head stops answering, does not move, or moves the other way; or too few steps are left.
     """
-    trials = []
+    trials: list[Trial] = []
+    left_out: list[int] = []
     for step in steps:
         trial = _trial(head, name, step, bounds, clock, pause)
-        trials.append(trial)
-        say(f"{name} step {step}: {speed_of(trial):.3f} deg/s")
-    return fitted(trials)
+        if has_reached_speed(trial):
+            trials.append(trial)
+            say(f"{name} step {step}: {speed_of(trial):.3f} deg/s")
+        else:
+            left_out.append(step)
+            say(f"{name} step {step}: left out, the head has no room to reach its speed")
+    return msgspec.structs.replace(fitted(trials), left_out=tuple(left_out))
+
+
+def has_reached_speed(trial: Trial) -> bool:
+    """True if a trial shows the speed of its step: it was long enough, or the head no longer gained speed at its end.
+
+    A head that still accelerates turns faster in the second half of what is fitted than in the first.
+    """
+    times, turned = np.array(trial.times_s), np.array(trial.turned_deg)
+    late = _late(turned)
+    times, turned = times[late], turned[late]
+    half = len(times) // 2
+    if not trial.is_short:
+        return True
+    if half < 2:
+        return False
+    first, second = _slope(times[: half + 1], turned[: half + 1]), _slope(times[half:], turned[half:])
+    return bool(second <= (1 + GAIN_MAX) * first)
 
 
 def speed_of(trial: Trial) -> float:
@@ -184,13 +218,14 @@ def _trial(
                 head.rest(REST_US, clock, pause)
                 raise MeasuringError(f'{name} turns the other way: its "positive" is not {axis.positive}')
         elapsed_s = (now_us - begin_us) / 1e6
-        if _ahead_deg(samples, elapsed_s) > room_deg or _is_enough(samples, elapsed_s):
+        is_enough = _is_enough(samples, elapsed_s)
+        if is_enough or _ahead_deg(samples, elapsed_s) > room_deg:
             break
         pause(0.004)
     head.rest(REST_US, clock, pause)
     if len(samples) < SAMPLES_MIN or samples[-1][1] <= 0:
         raise MeasuringError(f"{name} step {step}: the head has not turned, or has no room within its limits")
-    return Trial(step, tuple(s[0] for s in samples), tuple(s[1] for s in samples))
+    return Trial(step, tuple(s[0] for s in samples), tuple(s[1] for s in samples), is_short=not is_enough)
 
 
 def _ahead_deg(samples: Sequence[tuple[float, float]], elapsed_s: float) -> float:
@@ -212,10 +247,20 @@ def _is_enough(samples: Sequence[tuple[float, float]], elapsed_s: float) -> bool
 def _line(trial: Trial) -> tuple[float, float]:
     """Return the speed at the end of a trial, and the instant at which its line starts from zero."""
     times, turned = np.array(trial.times_s), np.array(trial.turned_deg)
-    late = turned >= 0.6 * turned[-1]
-    late[-3:] = True
+    late = _late(turned)
     speed, offset = np.polyfit(times[late], turned[late], 1)
     return float(speed), float(-offset / speed)
+
+
+def _late(turned: np.ndarray) -> np.ndarray:
+    """Return which samples belong to the later part of a trial."""
+    late: np.ndarray = turned >= 0.6 * turned[-1]
+    late[-3:] = True
+    return late
+
+
+def _slope(times: np.ndarray, turned: np.ndarray) -> float:
+    return float((turned[-1] - turned[0]) / (times[-1] - times[0]))
 
 
 def _angles(head: HeadConnection) -> tuple[float, float]:

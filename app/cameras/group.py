@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from app.cameras.journal import Journal
+from app.cameras.tally import read_tally, write_tally
 from football.errors import UserError
 from football.update_stream import EventRecord
 
@@ -99,7 +101,8 @@ class CameraGroup:
         self._scores: dict[str, float] = {}
         self._best = ("", 0)
         self._book: RuleBook | None = None
-        self._book_lock = threading.Lock()
+        self._book_lock, self._tally_lock = threading.Lock(), threading.Lock()
+        self._folder: Path | None = None
         self._find_event: Callable[[str], EventRecord | None] = lambda event_id: None
         self._has_player: Callable[[str], bool] = lambda player: False
 
@@ -110,11 +113,20 @@ class CameraGroup:
         journal: Journal,
         find_event: Callable[[str], EventRecord | None],
         has_player: Callable[[str], bool],
+        folder: Path | None = None,
     ) -> None:
-        """Take the cameras that run now, their rules and journal, and the events and players that may be named."""
+        """Take the cameras that run now, their rules and journal, and the events and players that may be named.
+
+        The tally is kept in the folder of the match store; a camera that was on air when the last run ended is on air.
+        """
         self.journal, self._book, self._find_event, self._has_player = journal, book, find_event, has_player
         self._styles = {name: camera.setup.style for name, (camera, _) in cameras.items()}
         self._roles = {name: camera.setup.role for name, (camera, _) in cameras.items()}
+        self._folder = folder
+        for name in read_tally(folder) if folder is not None else ():
+            if name in cameras:
+                cameras[name][1].authority.on_air = True
+                journal.note(name, "on air", "tally", "it was on air when the last run ended")
         self._cameras = cameras
 
     def names(self) -> list[str]:
@@ -191,8 +203,11 @@ class CameraGroup:
         controller.order(order)
 
     def set_on_air(self, name: str, *, on_air: bool) -> None:
-        """Set the tally of a camera. Raises UnknownCameraError."""
+        """Set the tally of a camera, and keep it. Raises UnknownCameraError."""
         self._one(name)[1].authority.on_air = on_air
+        if self._folder is not None:
+            with self._tally_lock:
+                write_tally(self._folder, [key for key, (_, one) in self._cameras.items() if one.authority.on_air])
 
     def set_style(self, name: str, style: str) -> None:
         """Choose the style in which a camera moves. Raises UnknownCameraError."""

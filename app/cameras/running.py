@@ -74,7 +74,7 @@ def cameras_on(
         cameras: to run.
         group: receives them.
         rules: that move them.
-        folder: of the match store, for the journal and the cameras; None for no file.
+        folder: of the match store, for journal, tally and cameras; None for no file.
 
     Raises:
         AddressError: the host of a head is unknown.
@@ -92,7 +92,7 @@ def cameras_on(
         started = {one.setup.name: (one, _controller(feed, append_in_turn, one, size_m, running)) for one in cameras}
         feed.provide_cameras(lambda: tuple(_pose(camera, one, size_m) for camera, one in started.values()))
         book, journal = RuleBook(rules, load_chances().of), Journal(folder)
-        group.started(started, book, journal, lambda event_id: feed.events().get(event_id), _players(feed))
+        group.started(started, book, journal, lambda event_id: feed.events().get(event_id), _players(feed), folder)
 
         def direct() -> None:
             group.direct(time.monotonic_ns() // 1000, size_m[0])

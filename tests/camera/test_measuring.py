@@ -71,6 +71,28 @@ def test_the_head_stays_within_its_limits_and_out_of_forbidden_zones() -> None:
     assert max(seen) < 15.0
 
 
+def test_a_speed_that_the_room_does_not_suffice_for_is_left_out() -> None:
+    h700, generic = load_profile("brc-h700"), load_profile("onvif-generic")
+    for profile, name, step in ((h700, "visca", 24), (generic, "onvif", 100)):
+        head, lines = online(profile, profile, name, dead_ms=100.0), []
+        steps = (step // 4, step // 2, step)
+        tilt = measured_axis(
+            head.connection,
+            "tilt",
+            steps,
+            bounds_of(profile, tilt_deg=(-20.0, 20.0)),
+            head.clock,
+            head.pause,
+            lines.append,
+        )
+        assert step in tilt.left_out, (name, tilt)
+        assert lines[-1] == f"tilt step {step}: left out, the head has no room to reach its speed"
+        for measured, speed in tilt.speeds_deg_s.items():
+            assert speed == pytest.approx(profile.tilt.speeds_deg_s[measured - 1], rel=0.05), (name, measured)
+        top = measured_profile(profile, tilt, tilt).tilt.speeds_deg_s[-1]
+        assert top == pytest.approx(profile.tilt.speeds_deg_s[-1], rel=0.08), name
+
+
 def test_a_head_that_turns_the_other_way_is_stopped_and_named() -> None:
     left = msgspec.structs.replace(X400, pan=msgspec.structs.replace(X400.pan, positive="left"))
     head = online(left, X400)

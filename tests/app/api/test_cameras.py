@@ -252,6 +252,23 @@ def test_a_failure_is_shown_and_noted(client: TestClient, feed: MatchFeed) -> No
     assert [one["what"] for one in entries if one["by"] == "care"][:2] == ["noticed feed", "easing feed"]
 
 
+def test_the_tally_outlives_a_restart_of_the_run(tmp_path: Path, feed: MatchFeed) -> None:
+    (tmp_path / "cameras.toml").write_text(FILE)
+    cameras, seen = load_installation(tmp_path / "cameras.toml"), []
+    for tally in (True, None, False, None):
+        group = CameraGroup()
+        with cameras_on(feed, lambda table: None, cameras, group, folder=tmp_path):
+            seen.append(group.info("main").on_air)
+            if tally is not None:
+                group.set_on_air("main", on_air=tally)
+    assert seen == [False, True, True, False]
+    assert (tmp_path / "tally.json").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "tally.json").write_text('["main", 3')
+    group = CameraGroup()
+    with cameras_on(feed, lambda table: None, cameras, group, folder=tmp_path):
+        assert not group.info("main").on_air
+
+
 def test_drives_that_follow_each_other_are_one_entry(tmp_path: Path) -> None:
     now_us = [0]
     journal = Journal(tmp_path, lambda: now_us[0])
