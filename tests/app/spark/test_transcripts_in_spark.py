@@ -206,7 +206,8 @@ def test_what_officials_write_while_the_query_runs_is_heard_and_takes_back_what_
         begin_us = Capture.open(tmp_path / "capture").begin_us
         stage = StageConfig(played.sheet, options, PIPELINE, str(tmp_path / "states"), begin_us)
         driver = SparkDriver(session, tmp_path / "spark", 1, 4_000_000, committer, hub.address)
-        entry = captured(Capture.open(tmp_path / "capture"), "officials", 0.0, officials=(str(tmp_path),))
+        # In real time: as fast as possible, the source would have read on before a window is committed.
+        entry = captured(Capture.open(tmp_path / "capture"), "officials", 1.0, officials=(str(tmp_path),))
         driver.add(MatchPlan(entry, stage, 1.0))
         driver.run(threading.Event())
         feed = hub.feed("officials")
