@@ -30,3 +30,8 @@ def make_event(
         dated_us: event time under which it is published, if that is not ``ts_us`` (kinds that are amended only).
     """
     return Event(kind, ts_us, anchor, 0, payload, f"{kind}#{anchor}", causes, annuls, dated_us)
+
+
+def is_version(event: Event) -> bool:
+    """True if an event is a newer version of one that was known before, or is shown at an earlier time."""
+    return event.dated_us is not None

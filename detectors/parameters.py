@@ -57,6 +57,7 @@ from detectors.outcomes.receptions import InterceptionParameters, OutcomeParamet
 from detectors.outcomes.saves import SaveParameters
 from detectors.outcomes.shots import ShotOutcomeParameters
 from detectors.play.goalkeeper_hands import KeeperParameters
+from detectors.play.last_touch import LastTouchParameters
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.restart_kicks import RestartKickParameters
 from detectors.play.spots import SpotParameters
@@ -122,6 +123,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     release: ReleaseParameters = ReleaseParameters()
     phase: PhaseParameters = PhaseParameters()
     restart_kick: RestartKickParameters = RestartKickParameters()
+    last_touch: LastTouchParameters = LastTouchParameters()
     team_possession: TeamPossessionParameters = TeamPossessionParameters()
     strike: StrikeParameters = StrikeParameters()
     flight: FlightParameters = FlightParameters()

@@ -23,7 +23,7 @@ from typing import Annotated
 import msgspec
 
 from detectors.decisions import at_most
-from detectors.emission import make_event
+from detectors.emission import is_version, make_event
 from detectors.reasons import reason
 from football.match_sheet import Team
 from football.payloads import EventPayload, Scalar, payload_of
@@ -126,6 +126,8 @@ class PossessionChain:
             return msgspec.structs.replace(state, offside_us=event.ts_us), NOTHING
         if event.kind in _GOALS:
             return self._goal(state, event, payload)
+        if event.kind == "out" and is_version(event):
+            return state, NOTHING
         if event.kind in ("out", "play.dead", "period.end"):
             after, out = self._dead(state, event, payload)
             return msgspec.structs.replace(after, kicked=""), out

@@ -17,7 +17,7 @@ from typing import Annotated
 import msgspec
 
 from detectors.decisions import at_most
-from detectors.emission import make_event
+from detectors.emission import is_version, make_event
 from detectors.reasons import reason
 from football.payloads import EventPayload, Scalar, payload_of, time_us
 from middleware.detector import NOTHING, Spec, Step
@@ -79,6 +79,8 @@ class PassSequence:
     def step(self, state: SequenceState, event: Event) -> Step[SequenceState]:
         """Continue a sequence by a completed pass; end it by anything else."""
         payload = payload_of(event)
+        if event.kind == "out" and is_version(event):
+            return state, NOTHING
         if event.kind != "pass.complete":
             since_us = payload.detail.get("since_us")
             return SequenceState(), self._ended(state, event, since_us if isinstance(since_us, int) else event.ts_us)
@@ -152,6 +154,8 @@ class DoublePass:
 
     def step(self, state: DoublePassState, event: Event) -> Step[DoublePassState]:
         """Compare a completed pass with the one before."""
+        if event.kind == "out" and is_version(event):
+            return state, NOTHING
         if event.kind != "pass.complete":
             return DoublePassState(), NOTHING
         payload, last = payload_of(event), state.last

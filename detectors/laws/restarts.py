@@ -49,10 +49,11 @@ from detectors.play.restart_kicks import (
     at_centre,
     at_corner,
     at_penalty_mark,
+    attackers_of,
     is_thrown,
 )
 from detectors.reasons import reason
-from football.match_sheet import MatchSheet, Team
+from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, location_m, number, payload_of, time_us
 from football.pitch import (
     GOAL_HALF_WIDTH_M,
@@ -221,7 +222,7 @@ def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> 
     if live.variant == "touch":
         return "throw_in"
     end = end_of(x_m)
-    by_defenders = live.team != "" and live.team == opponents_of(_attackers(live, end))
+    by_defenders = live.team != "" and live.team == opponents_of(attackers_of(live.detail["attacks_x"], end))
     corner = at_corner(pitch, p, x_m, y_m)
     if live.variant == "goal line":
         # Defenders have no corner kick: before the ball ran out, the referee had stopped play.
@@ -276,10 +277,3 @@ def free_kick_variant(pitch: Pitch, live: EventPayload, p: RestartParameters) ->
     ):
         return about
     return "short"
-
-
-def _attackers(live: EventPayload, end: End) -> Team:
-    """The team that attacks an end; empty if unknown."""
-    attacks_x = live.detail["attacks_x"]
-    team: Team = "home" if attacks_x == "home" else "away" if attacks_x == "away" else ""
-    return team if end == "right" else opponents_of(team)

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from detectors.decisions import at_most, note
-from detectors.emission import make_event
+from detectors.emission import is_version, make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, number, payload_of
@@ -85,7 +85,7 @@ class Clearance:
         return self._upfield(state, kick.team, number(kick, "kick_x_m")) < self._third_u_m
 
     def _ended(self, state: ClearanceState, event: Event, ended: EventPayload) -> Step[ClearanceState]:
-        if state.kick is None:
+        if state.kick is None or is_version(event):
             return state, NOTHING
         kick = payload_of(state.kick)
         kick_us = round(number(kick, "kick_us"))

@@ -25,7 +25,7 @@ import msgspec
 
 from detectors.ball.lines import OUT_LINES
 from detectors.decisions import at_least, at_most, note
-from detectors.emission import make_event
+from detectors.emission import is_version, make_event
 from detectors.reasons import reason
 from football.payloads import EventPayload, Scalar, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
@@ -103,7 +103,7 @@ class PassOutcome:
         if event.kind == "pass.attempt":
             return OutcomeState(event), NOTHING
         attempt, payload = state.attempt, payload_of(event)
-        if attempt is None:
+        if attempt is None or is_version(event):
             return state, NOTHING
         kicked = payload_of(attempt)
         what, since_us, limit_us = "time since the pass", event.ts_us - attempt.ts_us, self.parameters.within_us
@@ -224,6 +224,8 @@ class Interception:
         """Follow an attempt, then an opponent's gain, then a crossing of a line."""
         if event.kind == "pass.attempt":
             return InterceptionState(event, None), NOTHING
+        if is_version(event):
+            return state, NOTHING
         if event.kind == "out":
             return InterceptionState(), self._to_out(state, event)
         attempt, payload = state.attempt, payload_of(event)

@@ -9,22 +9,31 @@ from __future__ import annotations
 import msgspec
 
 from detectors.ball.lines import OUT_LINES
-from detectors.contacts.recent_contacts import CONTACT_KINDS, Contact, Contacts, last_before, opponents_of, remember
+from detectors.contacts.recent_contacts import CONTACT_KINDS, Contacts, last_before, opponents_of, remember
 from detectors.emission import make_event
+from detectors.play.last_touch import (
+    TOUCH_KINDS,
+    LastTouch,
+    LastTouchParameters,
+    Touches,
+    followed,
+    last_touch,
+    reconsidered,
+)
 from detectors.play.phase import DEAD, LIVE, STOPPAGE_CAUSES
+from detectors.play.restart_kicks import RestartKickParameters
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, payload_of, time_us
-from football.pitch import ENDS
-from middleware.detector import NOTHING, Spec, Step
+from football.pitch import ENDS, pitch_of
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
 class PlayState(msgspec.Struct, frozen=True, gc=False):
-    """State: the newest contacts, the team that attacks towards +x, and the team that put the ball out last."""
+    """State: contacts and who was at the ball; the last touch of a ball that is out."""
 
-    contacts: Contacts = ()
-    attacks_x: Team = ""
-    out_by: Team = ""
+    touches: Touches = Touches()
+    last: LastTouch | None = None
 
 
 class BallInPlay:
@@ -33,16 +42,26 @@ class BallInPlay:
     ``variant`` is the cause of the stoppage: touch, goal line, goal, stop; of the first ``play.live`` it is start. Both
     are dated when they are known, some tenths of a second after they happened. ``detail`` is that of 5.10
     (:class:`~detectors.play.phase.PlayPhase`), such as ``since_us`` (when the stoppage began) and ``kick_us`` (when the
-    restart was kicked), and ``out_by``, the team that put the ball out.
+    restart was kicked), and ``out_by``, the team that put the ball out: as far as it is known then, so that of
+    ``play.live`` is what the restart shows (6.5).
     """
 
-    def __init__(self, sheet: MatchSheet) -> None:
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: LastTouchParameters | None = None,
+        kick: RestartKickParameters | None = None,
+    ) -> None:
+        self.parameters = parameters or LastTouchParameters()
+        self.kick = kick or RestartKickParameters()
+        self.pitch = pitch_of(sheet)
         self.spec = Spec(
             name="ball_in_play",
             number="6.4",
             level=6,
-            inputs=("phase.dead", "phase.live", *CONTACT_KINDS),
+            inputs=("phase.dead", "phase.live", *TOUCH_KINDS),
             outputs=("play.dead", "play.live"),
+            parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Law 9",
             variants={"play.dead": STOPPAGE_CAUSES, "play.live": ("start", *STOPPAGE_CAUSES)},
             untyped=("play.dead", "play.live"),
@@ -55,54 +74,115 @@ class BallInPlay:
 
     def step(self, state: PlayState, event: Event) -> Step[PlayState]:
         """Publish a change of phase, with the team that put the ball out."""
-        if event.kind in CONTACT_KINDS:
-            return PlayState(remember(state.contacts, event), "", state.out_by), NOTHING
+        if event.kind in TOUCH_KINDS:
+            return PlayState(followed(state.touches, event, self.parameters), state.last), NOTHING
         payload = payload_of(event)
         if event.kind == "phase.dead":
-            last = _last_touch(state.contacts, payload)
-            by: Team = last.team if last and payload.variant != "stop" else ""
+            last = _last_touch(state.touches, payload, self.parameters) if payload.variant != "stop" else None
+            by: Team = last.contact.team if last is not None else ""
             dead = _renamed("play.dead", event, payload, payload.team, payload.player, {"out_by": by})
-            return PlayState(state.contacts, "", by), (dead,)
-        live = _renamed("play.live", event, payload, payload.team, payload.player, {"out_by": state.out_by})
-        return PlayState(state.contacts), (live,)
+            return PlayState(state.touches, last), (dead,)
+        by = ""
+        if state.last is not None:
+            other = reconsidered(state.last, payload, self.pitch, self.kick, self.parameters)
+            by = other.team if other is not None else state.last.contact.team
+        live = _renamed("play.live", event, payload, payload.team, payload.player, {"out_by": by})
+        return PlayState(state.touches), (live,)
+
+
+class OutState(msgspec.Struct, frozen=True, gc=False):
+    """State: contacts and who was at the ball; the newest ``out`` and its last touch."""
+
+    touches: Touches = Touches()
+    out: Event | None = None
+    last: LastTouch | None = None
 
 
 class BallOut:
     """6.5: ``out``: the ball has left the pitch; ``variant`` is the line.
 
     ``team`` and ``player`` are those of the last touch; the position is that of the crossing. Dated when the crossing
-    has settled. ``detail``: ``since_us`` (event time of the crossing), ``line`` (variant of ``ball.crossed``),
-    ``sign`` (empty).
+    has settled. If the team of the last touch has the restart as well, and an opponent was at the ball, the touch was
+    his (:mod:`detectors.play.last_touch`): a newer version names him, with its chance as ``confidence``. ``detail``:
+    ``since_us`` (event time of the crossing), ``line`` (variant of ``ball.crossed``), ``sign`` (empty); of such a
+    version ``evidence`` (in words).
     """
 
-    def __init__(self, sheet: MatchSheet) -> None:
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: LastTouchParameters | None = None,
+        kick: RestartKickParameters | None = None,
+    ) -> None:
+        self.parameters = parameters or LastTouchParameters()
+        self.kick = kick or RestartKickParameters()
+        self.pitch = pitch_of(sheet)
         self.spec = Spec(
             name="ball_out",
             number="6.5",
             level=6,
-            inputs=("phase.dead", *CONTACT_KINDS),
+            inputs=("phase.dead", "phase.live", *TOUCH_KINDS),
             outputs=("out",),
+            parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Laws 15-17",
             team_variants={"out": tuple(dict.fromkeys(OUT_LINES.values()))},
-            details={"out": DEAD},
+            amends=("out",),
+            known={
+                "out": Known(
+                    "when the crossing has settled",
+                    "when the restart shows that the other team touched the ball last",
+                    ("team", "player", "confidence", "evidence"),
+                )
+            },
+            details={"out": (*DEAD, "evidence")},
         )
 
-    def initial(self) -> Contacts:
+    def initial(self) -> OutState:
         """No contact."""
-        return ()
+        return OutState()
 
-    def step(self, state: Contacts, event: Event) -> Step[Contacts]:
-        """Look up the last touch before the crossing."""
-        if event.kind in CONTACT_KINDS:
-            return remember(state, event), NOTHING
+    def step(self, state: OutState, event: Event) -> Step[OutState]:
+        """Look up the last touch before the crossing; the restart may show another one."""
+        if event.kind in TOUCH_KINDS:
+            return OutState(followed(state.touches, event, self.parameters), state.out, state.last), NOTHING
         payload = payload_of(event)
+        if event.kind == "phase.live":
+            return OutState(state.touches), self._reconsider(state, event, payload)
         line = OUT_LINES.get(str(payload.detail["line"]))
         if line is None:
-            return state, NOTHING
-        last = _last_touch(state, payload)
+            return OutState(state.touches), NOTHING
+        last = _last_touch(state.touches, payload, self.parameters)
         crossing = msgspec.structs.replace(payload, variant=line)
-        team, player = (last.team, last.player) if last else ("", "")
-        return state, (_renamed("out", event, crossing, team, player, {}, (last.id,) if last else ()),)
+        touch = last.contact if last is not None else None
+        team, player = (touch.team, touch.player) if touch is not None else ("", "")
+        causes = (touch.id,) if touch is not None else ()
+        out = _renamed("out", event, crossing, team, player, {}, causes)
+        return OutState(state.touches, out, last), (out,)
+
+    def _reconsider(self, state: OutState, event: Event, live: EventPayload) -> tuple[Event, ...]:
+        """The newer version of ``out``, if the restart shows that the other team touched the ball last."""
+        if state.out is None or state.last is None:
+            return NOTHING
+        other = reconsidered(state.last, live, self.pitch, self.kick, self.parameters)
+        if other is None:
+            return NOTHING
+        was = payload_of(state.out)
+        payload = msgspec.structs.replace(
+            was,
+            team=other.team,
+            player=other.player,
+            confidence=min(was.confidence, other.chance),
+            detail={**was.detail, "evidence": other.signs},
+        )
+        causes = (*state.out.causes, event.id)
+        return (make_event("out", event.ts_us, state.out.source, payload, causes=causes, dated_us=state.out.ts_us),)
+
+
+class GoalState(msgspec.Struct, frozen=True, gc=False):
+    """State: the newest contacts, and the team that attacks towards +x."""
+
+    contacts: Contacts = ()
+    attacks_x: Team = ""
 
 
 class GoalCandidate:
@@ -126,20 +206,20 @@ class GoalCandidate:
             details={"goal.candidate": (*DEAD, "last_team")},
         )
 
-    def initial(self) -> PlayState:
+    def initial(self) -> GoalState:
         """Neither the attacking direction nor contacts are known."""
-        return PlayState()
+        return GoalState()
 
-    def step(self, state: PlayState, event: Event) -> Step[PlayState]:
+    def step(self, state: GoalState, event: Event) -> Step[GoalState]:
         """Publish a stoppage whose cause is a goal."""
         payload = payload_of(event)
         if event.kind in CONTACT_KINDS:
-            return PlayState(remember(state.contacts, event), state.attacks_x), NOTHING
+            return GoalState(remember(state.contacts, event), state.attacks_x), NOTHING
         if event.kind == "direction":
-            return PlayState(state.contacts, payload.team), NOTHING
+            return GoalState(state.contacts, payload.team), NOTHING
         if payload.variant != "goal":
             return state, NOTHING
-        last = _last_touch(state.contacts, payload)
+        last = last_before(state.contacts, time_us(payload, "since_us"))
         end = str(payload.detail["line"])
         team = state.attacks_x if end == "right" else opponents_of(state.attacks_x)
         entry = msgspec.structs.replace(payload, variant=end)
@@ -149,8 +229,8 @@ class GoalCandidate:
         return state, (goal,)
 
 
-def _last_touch(contacts: Contacts, payload: EventPayload) -> Contact | None:
-    return last_before(contacts, time_us(payload, "since_us"))
+def _last_touch(touches: Touches, payload: EventPayload, p: LastTouchParameters) -> LastTouch | None:
+    return last_touch(touches, time_us(payload, "since_us"), p)
 
 
 def _renamed(

@@ -53,7 +53,7 @@ from detectors.play.evidence import (
     with_restart,
 )
 from detectors.play.phase_parameters import PhaseParameters
-from detectors.play.restart_kicks import RestartKickParameters, may_restart
+from detectors.play.restart_kicks import RestartKickParameters, attackers_of, may_restart
 from detectors.play.stalls import NO_STALL, Stall, stall_sign, update_stall
 from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
@@ -292,9 +292,7 @@ class PlayPhase:
         end = end_of(ball.x_m)
         if near is None or not self.pitch.in_penalty_area(ball.x_m, ball.y_m, end):
             return True
-        attackers: Team = state.attacks_x
-        if end == "left" and attackers:
-            attackers = "away" if attackers == "home" else "home"
+        attackers = attackers_of(state.attacks_x, end)
         held_us = now_us - stall.still_us
         return near.team == attackers or at_least(
             "time that the defender keeps the ball", held_us, p.keeper_us, "phase.keeper_us", about

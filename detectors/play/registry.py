@@ -15,7 +15,7 @@ DETECTORS: tuple[DetectorEntry, ...] = (
         lambda s, p: GoalkeeperHands(s, p.keeper, p.phase, p.restart_kick), ("keeper", "phase", "restart_kick")
     ),
     DetectorEntry(lambda s, p: PlayPhase(s, p.phase, p.restart_kick), ("phase", "restart_kick")),
-    DetectorEntry(lambda s, p: BallInPlay(s)),
-    DetectorEntry(lambda s, p: BallOut(s)),
+    DetectorEntry(lambda s, p: BallInPlay(s, p.last_touch, p.restart_kick), ("last_touch", "restart_kick")),
+    DetectorEntry(lambda s, p: BallOut(s, p.last_touch, p.restart_kick), ("last_touch", "restart_kick")),
     DetectorEntry(lambda s, p: GoalCandidate(s)),
 )

@@ -13,9 +13,11 @@ from typing import Annotated, Literal
 import msgspec
 
 from detectors.bodies.line_up import line_up
+from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least, at_most
 from detectors.reasons import reason
-from football.payloads import Frame
+from football.match_sheet import Team
+from football.payloads import Frame, Scalar
 from football.pitch import End, Pitch, end_of
 
 Kind = Literal["kick_off", "throw_in", "corner", "goal_kick", "free_kick", "penalty", "dropped", ""]
@@ -96,6 +98,12 @@ def may_restart(pitch: Pitch, p: RestartKickParameters, cause: str, line: str, x
 def touch_distance_m(pitch: Pitch, y_m: float, line: str) -> float:
     """Distance of a position inside the touchline of ``line`` (``left touch out``); negative outside."""
     return pitch.half_width_m - y_m if line.startswith("left") else pitch.half_width_m + y_m
+
+
+def attackers_of(attacks_x: Scalar, end: End) -> Team:
+    """The team that attacks an end, by the team that attacks towards +x; empty if unknown."""
+    team: Team = "home" if attacks_x == "home" else "away" if attacks_x == "away" else ""
+    return team if end == "right" else opponents_of(team)
 
 
 def at_corner(pitch: Pitch, p: RestartKickParameters, x_m: float, y_m: float) -> bool:

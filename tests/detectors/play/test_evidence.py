@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -15,14 +13,9 @@ from detectors.emission import make_event
 from detectors.play.evidence import Case, EvidenceParameters, Played, chance_of_play, with_contact
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload
-from middleware.consolidation import consolidate
-from middleware.engine import Engine
-from middleware.events import Arrival, Event, Update, canonical_key
-from middleware.oracle import published
-from middleware.ordering.policy import EngineSettings, UnitSettings
-from middleware.ordering.speculation import FixedAlpha
-from middleware.sources.progress import ProgressSettings
-from tests.detectors.scene import Point, cast, concluded, conclusive, fold, hit, path, rows_of, scene, stay
+from middleware.events import Event
+from tests.detectors.disorder import stands_in_disorder
+from tests.detectors.scene import Point, cast, concluded, fold, hit, path, rows_of, scene, stay
 
 SHEET = MatchSheet(attacks_positive_x="home")
 
@@ -139,32 +132,7 @@ def test_a_short_rest_alone_is_no_restart():
 def test_law_in_any_order_of_arrival_and_over_a_restart_the_same_stands_as_sorted(seed: int):
     """Replay a case by its seed: it decides the order of arrival, and the push before which the state is restored."""
     way, contacts = to_and_fro(4)
-    events = numbered([*scene(way, cast(**PAIR)), *contacts])
-    hierarchy, rng = conclusive(SHEET), random.Random(seed)
-    arrivals = sorted((e.ts_us + rng.randrange(400_000), n) for n, e in enumerate(events))
-    settings = EngineSettings(
-        UnitSettings(FixedAlpha(0.0), ("on-demand", "full")[seed % 2]),
-        progress=ProgressSettings(unpaced_kinds=frozenset(hierarchy.raw_kinds)),
-    )
-    engine, restored, updates = Engine(hierarchy, settings), rng.randrange(len(arrivals)), list[Update]()
-    for count, (now_us, n) in enumerate(arrivals):
-        if count == restored:
-            state, engine = engine.snapshot(), Engine(hierarchy, settings)
-            engine.restore(state)
-        updates += engine.push([Arrival(events[n], events[n].ts_us)], now_us).updates
-    updates += engine.finish().updates
-    wanted = published(hierarchy, events)
-    stands = sorted(consolidate(updates).values(), key=lambda e: canonical_key(e, hierarchy.rank))
+    stands, wanted, updates = stands_in_disorder([*scene(way, cast(**PAIR)), *contacts], SHEET, seed)
     assert stands == wanted, f"seed {seed}"
     assert [e.payload.detail["evidence"] for e in wanted if e.kind == "play.live"]
     assert any(update.diff < 0 for update in updates), "something was corrected"
-
-
-def numbered(events: Sequence[Event]) -> list[Event]:
-    """The events by time, each kind from a source of its own that counts them."""
-    counts: Counter[str] = Counter()
-    rows = []
-    for event in sorted(events, key=lambda e: e.ts_us):
-        rows.append(msgspec.structs.replace(event, source=event.kind, seq=counts[event.kind]))
-        counts[event.kind] += 1
-    return rows
