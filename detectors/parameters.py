@@ -77,7 +77,10 @@ from detectors.signals.fusion import BallParameters, FusionParameters
 from detectors.signals.health import HealthParameters
 from detectors.signals.playing import PlayingParameters
 from detectors.statistics.heat_map import HeatMapParameters
+from detectors.statistics.load import LoadParameters
+from detectors.statistics.passes import NetworkParameters, PpdaParameters
 from detectors.statistics.reports import ReportParameters
+from detectors.statistics.shots import SetPlayParameters
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,6 +180,10 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     running_report: ReportParameters = ReportParameters()
     possession_report: ReportParameters = ReportParameters()
     heat_map: HeatMapParameters = HeatMapParameters()
+    set_play: SetPlayParameters = SetPlayParameters()
+    pass_network: NetworkParameters = NetworkParameters()
+    ppda: PpdaParameters = PpdaParameters()
+    load: LoadParameters = LoadParameters()
 
 
 class Unit(NamedTuple):
@@ -258,6 +265,7 @@ ORDERED = (
     ("goal_ring.far_m", "goal_ring.widest_m"),
     ("effort.high_m_s2", "effort.higher_m_s2"),
     ("distance.chord_us", "distance.tick_us"),
+    ("load.fast_m_s", "load.sprint_m_s"),
     ("recovery_time.quick_us", "recovery_time.slow_us"),
 )
 

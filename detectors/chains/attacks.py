@@ -12,8 +12,9 @@ its path over the contacts of its team (``detectors/chains/path.py``):
 | ``counter.*`` | began with a gain outside the attacking third, at most ``counter_us`` ago, ``counter_m_s`` upfield |
 
 A counter-attack is published while it runs. ``counter.start`` follows as soon as the team is ``start_m`` upfield of its
-gain, fast enough; ``counter.active`` at each further contact; ``counter.end`` at the first contact in the area. A
-counter-attack that gets there too slowly, or not at all, was none: ``counter.start`` is withdrawn.
+gain, fast enough; ``counter.active`` at the next contact, with a newer version at each further one; ``counter.end`` at
+the first contact in the area. A counter-attack that gets there too slowly, or not at all, was none: what was published
+of it is withdrawn.
 """
 
 from __future__ import annotations
@@ -176,21 +177,23 @@ class DirectAttack(_Judge):
 
 
 class CounterState(msgspec.Struct, frozen=True, gc=False):
-    """State: the team that attacks +x; the path of the chain; its ``counter.start``; True once the area decided."""
+    """State: the team that attacks +x; the path of the chain; newest versions of its ``counter.start`` and
+    ``counter.active``; True once the area decided."""
 
     attacks: Team = ""
     path: ChainPath | None = None
     start: Event | None = None
+    active: Event | None = None
     decided: bool = False
 
 
 class CounterAttack:
     """12.11: ``counter.start``, ``counter.active``, ``counter.end`` x team: a fast attack from a gain into the area.
 
-    ``counter.start`` is shown at the gain, and published once the team is ``start_m`` upfield of it; it is withdrawn if
-    the attack does not get into the area in time. ``counter.active`` follows at each contact on the way,
-    ``counter.end`` at the first one in the area. All are named by the chain. ``detail``: ``start_us`` (of the gain),
-    ``seconds`` (since), ``gained_m`` (upfield), ``speed_m_s`` (mean, upfield), ``passes``.
+    ``counter.start`` is shown at the gain, and published once the team is ``start_m`` upfield of it. ``counter.active``
+    follows at the next contact, and is amended at each one on the way; ``counter.end`` follows at the first one in the
+    area. If the attack does not get there in time, all is withdrawn. All are named by the chain. ``detail``:
+    ``start_us`` (of the gain), ``seconds`` (since), ``gained_m`` (upfield), ``speed_m_s`` (mean, upfield), ``passes``.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: AttackParameters | None = None) -> None:
@@ -207,12 +210,15 @@ class CounterAttack:
             outputs=kinds,
             parameters={name: getattr(self.parameters, name) for name in names},
             source="FIFA EFI (transition); numbers ours",
-            amends=("counter.start",),
-            annuls=("counter.start",),
+            amends=("counter.start", "counter.active"),
+            annuls=("counter.start", "counter.active"),
             team_variants=dict.fromkeys(kinds, ("",)),
             details=dict.fromkeys(kinds, ("start_us", "seconds", "gained_m", "speed_m_s", "passes")),
             known={
                 "counter.start": Known("when the team is far enough upfield of its gain", "at its end", changes),
+                "counter.active": Known(
+                    "at the next contact", "at each further one", ("player", "x_m", "y_m", *changes)
+                ),
             },
         )
 
@@ -225,7 +231,7 @@ class CounterAttack:
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks=payload_of(event).team), NOTHING
         if event.kind == "chain.end":
-            out = (_withdrawn(state.start, event),) if state.start is not None and not state.decided else NOTHING
+            out = NOTHING if state.decided else _withdrawn(state, event)
             return (state, NOTHING) if event.dated_us is not None else (CounterState(state.attacks), out)
         before, path = state.path, followed(state.path, event, self.pitch, state.attacks)
         if event.kind == "chain.start":
@@ -245,15 +251,18 @@ class CounterAttack:
         if path.in_area:
             decided = msgspec.structs.replace(state, decided=True)
             if not fast:
-                return decided, (_withdrawn(state.start, event),) if state.start is not None else NOTHING
+                return decided, _withdrawn(state, event)
             end = self._event("counter.end", path, event, speed_m_s, 1.0)
             start = self._event("counter.start", path, event, speed_m_s, 1.0)
             return decided, (start, end)
         if not in_time:
             decided = msgspec.structs.replace(state, decided=True)
-            return decided, (_withdrawn(state.start, event),) if state.start is not None else NOTHING
+            return decided, _withdrawn(state, event)
         if state.start is not None:
-            return state, (self._event("counter.active", path, event, speed_m_s, p.running),)
+            active = self._event("counter.active", path, event, speed_m_s, p.running)
+            if state.active is not None:
+                active = msgspec.structs.replace(active, dated_us=_shown_us(state.active))
+            return msgspec.structs.replace(state, active=active), (active,)
         if not fast or not above("metres upfield of the gain", path.gained_m, p.start_m, "attack.start_m"):
             return state, NOTHING
         start = self._event("counter.start", path, event, speed_m_s, p.running)
@@ -272,14 +281,22 @@ class CounterAttack:
         place = begun if began else here
         player = "" if began else here.player
         payload = EventPayload("", begun.team, player, place.x_m, place.y_m, None, confidence, detail)
-        anchor = f"{path.start.source}:{event.ts_us}" if kind == "counter.active" else path.start.source
-        dated_us = path.start.ts_us if began else None
+        anchor, dated_us = path.start.source, path.start.ts_us if began else None
         return make_event(kind, event.ts_us, anchor, payload, causes=(path.start.id, event.id), dated_us=dated_us)
 
 
-def _withdrawn(start: Event, event: Event) -> Event:
-    """The withdrawal of a counter-attack that was none."""
-    return msgspec.structs.replace(start, ts_us=event.ts_us, annuls=start.id)
+def _withdrawn(state: CounterState, event: Event) -> tuple[Event, ...]:
+    """The withdrawal of what was published of a counter-attack that was none."""
+    published = (one for one in (state.start, state.active) if one is not None)
+    return tuple(
+        msgspec.structs.replace(one, ts_us=event.ts_us, seq=1, annuls=one.id, dated_us=_shown_us(one))
+        for one in published
+    )
+
+
+def _shown_us(event: Event) -> int:
+    """The event time under which an event is shown, in any version."""
+    return event.ts_us if event.dated_us is None else event.dated_us
 
 
 RECOVERIES = ("<5", "-10", ">10")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from detectors.registry import DetectorEntry
 from detectors.statistics.heat_map import HeatMap
+from detectors.statistics.load import PhysicalLoad
+from detectors.statistics.passes import PassNetwork, PassStatistics, PpdaAndTilt
 from detectors.statistics.reports import PossessionStatistics, RunningStatistics
+from detectors.statistics.shots import SetPlayStatistics, ShotStatistics
 
 #: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
@@ -19,4 +22,10 @@ DETECTORS: tuple[DetectorEntry, ...] = (
         opt_in_name="possession_statistics",
     ),
     DetectorEntry(lambda s, p: HeatMap(s, p.heat_map), groups=("heat_map",), opt_in_name="heat_map"),
+    DetectorEntry(lambda s, p: PassStatistics(s)),
+    DetectorEntry(lambda s, p: ShotStatistics()),
+    DetectorEntry(lambda s, p: SetPlayStatistics(p.set_play), ("set_play",)),
+    DetectorEntry(lambda s, p: PassNetwork(p.pass_network), ("pass_network",)),
+    DetectorEntry(lambda s, p: PpdaAndTilt(s, p.ppda), ("ppda",)),
+    DetectorEntry(lambda s, p: PhysicalLoad(p.load), ("load",)),
 )

@@ -15,7 +15,13 @@ from middleware.hierarchy import Hierarchy
 #: A state of one unit, pickled. The frame of 22 players that some states refer to takes 2 kB.
 STATE_BYTES_MAX = 8_000
 #: Detectors that remember what their windows forget, in the order of paper 000's one state of 800 kB.
-LARGE_STATES = {"heat_map": 1_000_000, "running_statistics": 100_000, "possession_statistics": 20_000}
+LARGE_STATES = {
+    "heat_map": 1_000_000,
+    "running_statistics": 100_000,
+    "possession_statistics": 20_000,
+    "pass_network": 50_000,
+    "pass_statistics": 20_000,
+}
 
 #: Endings of names that carry a unit, and numbers that have none.
 UNITS = ("_m", "_s", "_us", "_m_s", "_m_s2", "_rad", "_hz", "_deg")

@@ -109,7 +109,7 @@ def test_a_team_has_the_sum_of_its_players_in_every_window():
     way = [(-40 + 0.2 * 8 * i, 0.0) for i in range(looks)]
     emitted, _ = check_fold(RunningIntensity(), frames({"home_6": way, "home_7": [(1.0, 1.0)] * looks}))
     runs = [e for e in emitted if e.kind == "run.state"]
-    emitted, broken = check_fold(RunningStatistics(), runs, every=50)
+    emitted, broken = check_fold(RunningStatistics(ReportParameters(1_000_000)), runs, every=50)
     assert broken == []
     reports = payloads(emitted, "stat.running")
     last_us = max(ts_us for ts_us, _ in reports)

@@ -184,7 +184,7 @@ def test_an_attack_that_wanders_across_the_pitch_is_not_direct():
 
 
 def test_a_counter_attack_starts_runs_and_ends():
-    assert attack([CounterAttack(SHEET)], (1, -20), (4, 10), (6, 25), (9, 40)) == [
+    assert attack([CounterAttack(SHEET)], (1, -20), (4, 10), (6, 20), (7, 25), (9, 40)) == [
         ("counter.start", "", 1.0), ("counter.active", "", 6.0), ("counter.end", "", 9.0),
     ]  # fmt: skip
 
@@ -196,7 +196,8 @@ def test_a_counter_attack_starts_runs_and_ends():
 )
 def test_a_counter_attack_that_does_not_arrive_is_withdrawn(places):
     kinds = [kind for kind, _, _ in attack([CounterAttack(SHEET)], *places)]
-    assert ("counter.start" in kinds) == ("counter.end" in kinds) == (places[-1][0] == 15.5)
+    arrived = places[-1][0] == 15.5
+    assert [kind in kinds for kind in ("counter.start", "counter.active", "counter.end")] == [arrived] * 3
 
 
 def test_nobody_counters_from_a_restart_or_from_the_attacking_third():
