@@ -115,7 +115,7 @@ class PhysicalLoad:
         return msgspec.structs.replace(after, due_us=due_us + self.parameters.report_us), out
 
     def _way(self, before: Floats, now: Floats, dt_s: float) -> Floats:
-        """What the way between two paces adds to the sums; nothing of who has only one."""
+        """Return what the way between two paces adds to the sums; nothing of who has only one."""
         m_s, slope = 0.5 * (before + now), np.clip((now - before) / (dt_s * GRAVITY_M_S2), -STEEPEST, STEEPEST)
         cost = np.sqrt(1.0 + slope * slope) * np.polyval(COST_J_KG_M, slope)
         metres = m_s * dt_s

@@ -120,7 +120,7 @@ def _value(state: ShotSums, team: Team, event: Event) -> Event:
 
 
 class SetPlayParameters(msgspec.Struct, frozen=True):
-    """What belongs to a set play.
+    """Limits of what belongs to a set play.
 
     Attributes:
         within_us: a shot or goal of the team this long after the restart comes from it.
