@@ -121,6 +121,7 @@ class EventScores:
 
 
 def _add(one: _Watched, reactions_ms: list[float], arrivals_ms: list[float]) -> None:
+    """Add the times of an event, in milliseconds, unless its subject was in the picture from the beginning."""
     if one.was_framed:
         return
     if one.reaction_us is not None:

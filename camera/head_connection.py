@@ -139,6 +139,8 @@ class HeadConnection:
     @property
     def problem(self) -> str:
         """A sentence that says what is wrong; empty if nothing is."""
+        if not self._session.ready and self._session.refusal:
+            return f"its head refuses {self._session.refusal}"
         if self.state in (State.SILENT, State.LOST) and self.observer.may_turn:
             return f"{self.state.value}; it may be turning by its last command"
         return self.state.value
@@ -313,6 +315,47 @@ class HeadConnection:
         self._still_reports = self._still_reports + 1 if equal else 0
         self.report = (sent_us, now_us, units)
         self.observer.reported(pan.deg(units[0]), tilt.deg(units[1]))
+
+
+def ask(profile: Profile, address: Address, protocol_name: str, within_s: float) -> str:
+    """Ask a head for its position; return what is wrong, empty if it answers. It moves and stops nothing.
+
+    VISCA over IP cannot ask without resetting the numbers of the session, of another controller's, too.
+
+    Raises:
+        AddressError: the host of the head is unknown.
+        ProtocolError: no such protocol.
+    """
+    row = protocol(protocol_name)
+    session, link = row.asking(profile, address), row.link((address.host, address.port))
+    try:
+        return _asked(session, link, within_s)
+    finally:
+        link.close()
+
+
+def _asked(session: HeadSession, link: HeadLink, within_s: float) -> str:
+    end_s, was_ready = time.monotonic() + within_s, False
+    while time.monotonic() < end_s:
+        now_us = time.monotonic_ns() // 1000
+        for data in link.receive():
+            session.receive(data, now_us)
+        while (found := session.next_event()) is not None:
+            if isinstance(found, Connected):
+                session.submit(PositionInquiry())
+                was_ready = True
+            elif found.signal is Signal.ANSWERED:
+                return "" if found.report is not None else "its head answers, but not with a position"
+        pieces = session.to_send(now_us)
+        if was_ready and not session.ready:
+            break  # a session that has lost its head would send a stop now
+        if session.refusal:
+            return f"its head refuses {session.refusal}"
+        if session.wants_new_connection:
+            link.close()
+        link.send(pieces)
+        time.sleep(0.005)
+    return f"its head does not answer within {within_s:.0f} s"
 
 
 def connect(

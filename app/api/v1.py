@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from fastapi import Depends, FastAPI, HTTPException
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import HTTPConnection
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
@@ -53,6 +54,7 @@ def api_application(matches: Mapping[str, ServedMatch], cameras: CameraGroup) ->
     api.add_middleware(BodyLimit)
     for kind in (StarletteHTTPException, UserError):
         api.add_exception_handler(kind, _refuse)
+    api.add_exception_handler(RequestValidationError, _refuse_values)
     describe(api, [*STRUCTS, *CAMERA_STRUCTS])
     return api
 
@@ -64,6 +66,13 @@ async def _refuse(connection: HTTPConnection, error: Exception) -> Response | No
         await connection.send_denial_response(response)
         return None
     return response
+
+
+async def _refuse_values(_: HTTPConnection, error: Exception) -> Response:
+    """Refuse values that are out of their range, as FastAPI does, but without them: JSON has no NaN to repeat."""
+    assert isinstance(error, RequestValidationError), "the handler is for this kind only"
+    detail = [{key: one[key] for key in ("type", "loc", "msg")} for one in error.errors()]
+    return JSONResponse({"detail": detail}, 422)
 
 
 def _refusal(error: Exception) -> Response:

@@ -60,6 +60,7 @@ def calibrate(
     The operator centres each mark and presses enter. Arrows turn the head (1, 2, 3: slowly to fast), + and - zoom, s
     skips a mark, u takes the last back, q ends. With the mark at the left or right edge of the picture, [ and ] measure
     the lens. The mount is written into the file, the lens into a profile beside it, the marks into NAME-marks.toml.
+    The command steers the head and stops it: not while the camera is on air, or a run steers it.
 
     Examples:
         touchline cameras calibrate venue.toml --camera main
@@ -96,7 +97,8 @@ def measure(
     """Turns a head at each speed step, and writes a profile with what it really does: speeds, dead time, acceleration.
 
     The head stays within the camera's limits and out of its forbidden zones. VISCA heads are asked how many steps they
-    have. The profile is written beside the file, and the file names it.
+    have. The profile is written beside the file, and the file names it. The command steers the head for about 3.5 s a
+    step and axis: not while the camera is on air, or a run steers it.
 
     Examples:
         touchline cameras measure venue.toml --camera main

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import threading
-import time
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
-from rich.table import Table
 
-from app.base.terminal import make_console
 from app.cli.camera_setup import calibrate, measure
 from app.cli.output import print_json
-from camera.controller import CameraController
+from camera.head_connection import ask
 from camera.installation import Camera, load_installation
 from camera.profile import load_profile, profile_names
 from camera.protocols.registry import PROTOCOLS, protocol
@@ -22,14 +20,13 @@ from camera.roles import ROLES
 from camera.rules import load_rules, rules_file
 from camera.simulated.server import HeadServer, Quirks
 from football.errors import UserError
-from football.update_stream import UpdateRecord, View
 
 app = typer.Typer(add_completion=False)
 app.command()(calibrate)
 app.command()(measure)
 
-#: Time that ``check --connect`` gives a head to answer.
-ANSWER_S = 5.0
+#: Time that ``check --connect`` gives a head to answer, and what it says of one that does.
+ANSWER_S, ANSWERS = 5.0, "it answers"
 _File = Annotated[Path, typer.Argument(help="TOML file of the cameras, as docs/cameras.md describes it.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -64,6 +61,9 @@ def check(
 ) -> None:
     """Checks a file of cameras and the rules next to it; a mistake is named with camera or rule, field and reason.
 
+    With --connect each head is asked for its position, and neither moved nor stopped. VISCA over IP cannot ask without
+    resetting the numbers of the session, which may interrupt another controller, or a run, for a moment.
+
     Examples:
         touchline cameras check
         touchline cameras check venue.toml --connect
@@ -74,17 +74,15 @@ def check(
     if as_json:
         print_json(rows)
     else:
-        table = Table(title=str(file), title_justify="left")
-        for name in rows[0]:
-            table.add_column(name)
         for row in rows:
-            table.add_row(*[str(value) for value in row.values()])
-        make_console().print(table)
+            print(row["name"])
+            for field, value in list(row.items())[1:]:
+                print(f"  {field:8}  {value}")
         if rules:
             print(f"{rules_file(file)}: {len(rules)} rules")
-    silent = [row["name"] for row in rows if row.get("head") == "silent"]
-    if silent:
-        raise CameraCommandError(f"no answer within {ANSWER_S:.0f} s: {', '.join(map(str, silent))}")
+    problems = [f"camera {row['name']}: {row['answer']}" for row in rows if row.get("answer", ANSWERS) != ANSWERS]
+    if problems:
+        raise CameraCommandError("; ".join(problems))
 
 
 @app.command()
@@ -98,6 +96,10 @@ def simulate(
     quirk: Annotated[
         list[str], typer.Option(help=f"NAME=VALUE, repeatable: {', '.join(Quirks.__struct_fields__)}.")
     ] = [],  # noqa: B006  typer makes a new list for each call
+    user_env: Annotated[
+        str, typer.Option(help="Environment variable with the user that it asks for (onvif, aw).", metavar="NAME")
+    ] = "",
+    password_env: Annotated[str, typer.Option(help="The same of the password.", metavar="NAME")] = "",
     as_json: _Json = False,
 ) -> None:
     """Runs a simulated head as a process of its own, and says so when it is ready. Ctrl-C ends it.
@@ -107,12 +109,15 @@ def simulate(
         touchline cameras simulate --protocol visca-tcp --profile ptzoptics-g2 --quirk split_bytes=3
     """
     row = protocol(protocol_name)
+    user, password = _login(protocol_name, user_env, password_env)
     server = HeadServer(
         load_profile(profile),
         host=host,
         port=row.port if port is None else port,
         protocol=protocol_name,
         quirks=quirks_of(quirk),
+        user=user,
+        password=password,
     )
     with server:
         address, at = server.address
@@ -121,6 +126,18 @@ def simulate(
         else:
             print(f"Simulated {profile} answers at {address}:{at} ({protocol_name}); Ctrl-C ends it", flush=True)
         threading.Event().wait()
+
+
+def _login(protocol_name: str, user_env: str, password_env: str) -> tuple[str, str]:
+    """Return the user and the password in two environment variables; both are empty without names."""
+    if not user_env and not password_env:
+        return "", ""
+    if protocol_name not in ("onvif", "aw"):
+        raise CameraCommandError(f"--user-env: the protocol {protocol_name} has no login")
+    for option, name in (("--user-env", user_env), ("--password-env", password_env)):
+        if not os.environ.get(name):
+            raise CameraCommandError(f"{option} {name}: there is no such variable, or it is empty")
+    return os.environ[user_env], os.environ[password_env]
 
 
 def quirks_of(texts: list[str]) -> Quirks:
@@ -135,48 +152,18 @@ def quirks_of(texts: list[str]) -> Quirks:
         raise CameraCommandError(f"--quirk {' '.join(texts)}: {error}") from error
 
 
-def _row(camera: Camera, connect: bool) -> dict[str, object]:
-    setup = camera.setup
-    row: dict[str, object] = {
+def _row(camera: Camera, connect: bool) -> dict[str, str]:
+    setup, bounds = camera.setup, camera.bounds()
+    row = {
         "name": setup.name,
         "head": camera.profile.name,
         "protocol": setup.protocol,
         "address": repr(camera.address) if camera.address else "simulated",
         "role": f"{setup.role} {setup.player}".strip(),
         "style": setup.style,
+        "limits": "pan {:.1f} to {:.1f}, tilt {:.1f} to {:.1f}".format(*bounds.pan_deg, *bounds.tilt_deg),
         "presets": ", ".join(setup.presets),
     }
     if connect and camera.address is not None:
-        row["head"] = camera.profile.name if _answers(camera) else "silent"
+        row["answer"] = ask(camera.profile, camera.address, setup.protocol, ANSWER_S) or ANSWERS
     return row
-
-
-class _NoFeed:
-    """A feed without positions: the controller that reads it never moves its head."""
-
-    def latest_view(self) -> View | None:
-        return None
-
-    def view_wall_us(self) -> int:
-        return 0
-
-    def frontier_us(self) -> int:
-        return 0
-
-    def events_since(self, cursor: int) -> tuple[int, list[UpdateRecord]]:
-        return cursor, []
-
-
-def _answers(camera: Camera) -> bool:
-    assert camera.address is not None
-    setup = camera.setup
-    controller = CameraController(_NoFeed(), setup.mount, camera.profile, camera.address, setup.protocol).start()
-    try:
-        end_s = time.monotonic() + ANSWER_S
-        while time.monotonic() < end_s:
-            if controller.state().pose is not None:
-                return True
-            time.sleep(0.02)
-        return False
-    finally:
-        controller.stop()

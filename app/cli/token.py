@@ -32,8 +32,8 @@ def create(
     role: Annotated[
         str,
         typer.Option(
-            help="viewer (reads), operator (also reports decisions of the officials) or admin (also lists and revokes "
-            "tokens)."
+            help="viewer (reads), operator (also reports decisions of the officials and steers cameras) or admin "
+            "(also lists and revokes tokens)."
         ),
     ] = "viewer",
     days: Annotated[float, typer.Option(help=f"Days until it ends, at most {DAYS_MAX}.")] = 30.0,

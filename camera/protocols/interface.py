@@ -19,11 +19,13 @@ class HeadSession(Protocol):
         ready: the head answers.
         resets: how often the session tried to reach the head.
         resent: messages that were sent more than once.
+        refusal: what a head refuses that answers and is not ready, such as ``the login``; empty for nothing.
     """
 
     ready: bool
     resets: int
     resent: int
+    refusal: str
 
     @property
     def drive_repeat_us(self) -> int:

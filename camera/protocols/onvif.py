@@ -187,12 +187,13 @@ class Onvif:
         try:
             root = decode_xml(with_all_prefixes(body))
         except UntrustedError:
-            return Refused(status)
-        if status != 200 or root.find(".//{*}Fault") is not None:
+            return Refused(status, login=status == 401)
+        fault = root.find(".//{*}Fault")
+        if status != 200 or fault is not None:
             if self._introduced < len(_INTRODUCTION) and _INTRODUCTION[self._introduced].may_fail:
                 self._introduced += 1
                 return More()
-            return self._refused(status, message)
+            return self._refused(status, message, login=status == 401 or _names_login(fault))
         if self._introduced < len(_INTRODUCTION):
             _INTRODUCTION[self._introduced].take(self, root)
             self._introduced += 1
@@ -204,14 +205,14 @@ class Onvif:
             return More() if self._stopped else Done()
         return Done(self._report(root, message))
 
-    def _refused(self, status: int, message: Message | None) -> Reply:
+    def _refused(self, status: int, message: Message | None, *, login: bool) -> Reply:
         """Return the reply to a refusal. A refused drive is tried again without its time-out."""
         is_drive = isinstance(message, messages.Drive) and message != messages.Drive(0, 0)
         if is_drive and self._has_time_out and not self._tries_without and self._introduced == len(_INTRODUCTION):
             self._tries_without = True
             return More()
         self._tries_without = False
-        return Refused(status)
+        return Refused(status, login)
 
     def _report(self, root: XmlElement, message: Message | None) -> messages.Report | None:
         pan_tilt, zoom = root.find(".//{*}Position/{*}PanTilt"), root.find(".//{*}Position/{*}Zoom")
@@ -258,6 +259,12 @@ class Onvif:
 
     def _take_node(self, root: XmlElement) -> None:
         self._spaces = frozenset(uri.text or "" for uri in root.iterfind(".//{*}URI"))
+
+
+def _names_login(fault: XmlElement | None) -> bool:
+    """True if a fault says that user or password are wrong: by its subcode, or as some devices do by its text."""
+    text = "".join(fault.itertext()) if fault is not None else ""
+    return any(word in text for word in ("NotAuthorized", "FailedAuthentication", "InvalidSecurity"))
 
 
 def with_all_prefixes(body: bytes) -> bytes:

@@ -173,7 +173,8 @@ class PanasonicAw:
                 continue
             text = answer.body.decode("latin-1").strip()
             if answer.status != 200 or text.startswith(("eR", "ER")):
-                out.append(Refused(int(text[2]) if text[2:3].isdigit() else answer.status))
+                code = int(text[2]) if text[2:3].isdigit() else answer.status
+                out.append(Refused(code, login=answer.status == 401))
                 continue
             try:
                 out.append(Done(decode_report(text)))

@@ -9,9 +9,10 @@ import msgspec
 from camera.profile import Profile
 from camera.protocols.interface import HeadLink, HeadSession
 from camera.protocols.link import TcpLink, UdpLink
+from camera.protocols.messages import PositionInquiry
 from camera.protocols.onvif import Onvif
 from camera.protocols.panasonic import PanasonicAw
-from camera.protocols.turns import TurnSession
+from camera.protocols.turns import Dialect, TurnSession
 from camera.protocols.visca_tcp import ViscaTcp
 from camera.protocols.visca_udp import Session
 from football.errors import UserError
@@ -39,24 +40,36 @@ class ProtocolRow(msgspec.Struct, frozen=True):
 
     Attributes:
         port: its usual port.
-        session: makes the controller's side.
+        session: makes the controller's side, which stops a head before all else.
+        asking: the same of a session that only asks, and stops nothing.
         link: makes the sockets; raises ``AddressError``.
     """
 
     port: int
     session: Callable[[Profile, Address], HeadSession]
+    asking: Callable[[Profile, Address], HeadSession]
     link: Callable[[tuple[str, int]], HeadLink]
 
 
+def _turns(port: int, dialect: Callable[[Profile, Address], Dialect]) -> ProtocolRow:
+    """Return the row of a protocol that sends one message at a time."""
+    return ProtocolRow(
+        port,
+        lambda profile, to: TurnSession(dialect(profile, to)),
+        lambda profile, to: TurnSession(dialect(profile, to), opening=PositionInquiry()),
+        TcpLink,
+    )
+
+
+def _visca(profile: Profile, _: Address) -> Session:
+    return Session(profile)
+
+
 PROTOCOLS: dict[str, ProtocolRow] = {
-    "visca": ProtocolRow(52381, lambda profile, _: Session(profile), UdpLink),
-    "visca-tcp": ProtocolRow(5678, lambda profile, _: TurnSession(ViscaTcp(profile)), TcpLink),
-    "onvif": ProtocolRow(
-        80, lambda profile, to: TurnSession(Onvif(profile, f"{to.host}:{to.port}", to.user, to.password)), TcpLink
-    ),
-    "aw": ProtocolRow(
-        80, lambda profile, to: TurnSession(PanasonicAw(profile, f"{to.host}:{to.port}", to.user, to.password)), TcpLink
-    ),
+    "visca": ProtocolRow(52381, _visca, _visca, UdpLink),
+    "visca-tcp": _turns(5678, lambda profile, _: ViscaTcp(profile)),
+    "onvif": _turns(80, lambda profile, to: Onvif(profile, f"{to.host}:{to.port}", to.user, to.password)),
+    "aw": _turns(80, lambda profile, to: PanasonicAw(profile, f"{to.host}:{to.port}", to.user, to.password)),
 }
 
 

@@ -46,6 +46,9 @@ MUTE_MAX = 2
 _ESSENTIAL = (Drive, PositionInquiry)
 
 
+_STOP = Drive(0, 0)
+
+
 class Done(msgspec.Struct, frozen=True):
     """The reply to the message in flight: it was executed, or answered with a report."""
 
@@ -53,9 +56,10 @@ class Done(msgspec.Struct, frozen=True):
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """The reply to the message in flight: the head refuses it."""
+    """The reply to the message in flight: the head refuses it. ``login``: because of user or password."""
 
     code: int = 0
+    login: bool = False
 
 
 class More(msgspec.Struct, frozen=True):
@@ -113,11 +117,13 @@ class TurnSession:
     Args:
         dialect: bytes of the protocol.
         retry_us: wait between two attempts to reach the head.
+        opening: the first message of each connection: a stop, or an inquiry of a session that only asks.
     """
 
-    def __init__(self, dialect: Dialect, retry_us: int = 500_000) -> None:
-        self._dialect, self._retry_us = dialect, retry_us
+    def __init__(self, dialect: Dialect, retry_us: int = 500_000, opening: Action | Inquiry = _STOP) -> None:
+        self._dialect, self._retry_us, self._opening = dialect, retry_us, opening
         self.ready = False
+        self.refusal = ""
         self.resets = self.resent = self.garbled = 0
         self._again = self._hang_up = False
         self._ticket = 0
@@ -168,7 +174,7 @@ class TurnSession:
             return [self._encode(self._flying[1], now_us, continued=True)] if self._more else []
         if not self.ready:
             self.resets += 1
-            return [self._send(0, Drive(0, 0), now_us)]
+            return [self._send(0, self._opening, now_us)]
         if not self._waiting:
             return []
         ticket, message, _ = self._waiting.pop(self._next_slot(now_us))
@@ -225,10 +231,12 @@ class TurnSession:
         self._answered = self.ready
         if not self.ready:
             if isinstance(reply, Done):
-                self.ready = True
+                self.ready, self.refusal = True, ""
                 self._session_events.append(Connected(self._again))
             else:
                 self._due_us = self._clock_us + self._retry_us
+                if isinstance(reply, Refused):
+                    self.refusal = "the login" if reply.login else f"to be steered (code {reply.code})"
             return
         if isinstance(reply, Refused):
             self._emit(ticket, message, Signal.REFUSED, sent_us, code=reply.code)

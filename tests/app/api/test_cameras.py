@@ -115,6 +115,16 @@ def test_impossible_speeds_are_refused(client: TestClient, body: dict[str, objec
     assert client.post("/api/v1/cameras/main/drive", headers=OPERATOR, json=body).status_code == 422
 
 
+def test_numbers_that_are_none_are_refused(client: TestClient) -> None:
+    wait_for(client, "mode", "stop")
+    headers = {**OPERATOR, "content-type": "application/json"}
+    for text in (b'{"pan": NaN}', b'{"tilt": Infinity}'):
+        assert client.post("/api/v1/cameras/main/drive", headers=headers, content=text).status_code == 422
+    for query in ("x_m=nan&y_m=0", "x_m=0&y_m=inf", "x_m=0&y_m=0&width_m=nan", "x_m=0&y_m=0&width_m=0"):
+        post(client, f"point?{query}", 422)
+    assert client.get("/api/v1/cameras/main").json()["order"] == ""
+
+
 def test_an_order_needs_an_operator() -> None:
     open_to_readers = AccessGuard(api_of(CameraGroup()))
     client = TestClient(open_to_readers, base_url="http://127.0.0.1")

@@ -7,13 +7,20 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from app.cli.camera_setup import monotonic_us
 from app.cli.cameras import CameraCommandError, quirks_of
+from camera.head import new_head, ordered
+from camera.head_connection import ask, connect
 from camera.profile import load_profile
-from camera.simulated.server import HeadServer
+from camera.protocols.messages import Drive
+from camera.protocols.registry import PROTOCOLS, Address
+from camera.simulated.server import HeadServer, Quirks
+from tests.camera.test_protocols import PROFILES
 
 
 def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -33,8 +40,53 @@ def test_a_file_is_checked_and_its_heads_are_asked(tmp_path: Path) -> None:
         file.write_text(f'[[camera]]\nname = "main"\naddress = "localhost:{head.address[1]}"\n')
         found = run("check", str(file), "--connect", "--json")
         assert found.returncode == 0, found.stderr
-        assert json.loads(found.stdout)[0]["head"] == "Sony BRC-X400"
-        assert head.executed <= 2  # stops only
+        row = json.loads(found.stdout)[0]
+        assert (row["head"], row["answer"]) == ("Sony BRC-X400", "it answers")
+        assert head.executed == 0, "it is asked, and neither moved nor stopped"
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_question_neither_moves_nor_stops_a_head(name: str) -> None:
+    profile = load_profile(PROFILES[name])
+    turning = ordered(new_head(profile), Drive(3, 0))
+    with HeadServer(profile, turning, protocol=name) as head:
+        assert ask(profile, Address(*head.address), name, 10.0) == ""
+        assert head.executed == 0
+        assert head.moving
+    assert "does not answer within 0 s" in ask(profile, Address(*head.address), name, 0.1)
+
+
+@pytest.mark.parametrize("name", ["onvif", "aw"])
+def test_a_head_that_refuses_the_login_is_named_so(name: str) -> None:
+    profile = load_profile(PROFILES[name])
+    with HeadServer(profile, protocol=name, user="op", password="right", quirks=Quirks(login="digest")) as head:
+        assert ask(profile, Address(*head.address, "op", "wrong"), name, 10.0) == "its head refuses the login"
+        assert ask(profile, Address(*head.address, "op", "right"), name, 10.0) == ""
+        connection = connect(profile, Address(*head.address, "op", "wrong"), name, monotonic_us())
+        end_s = time.monotonic() + 20
+        while "login" not in connection.problem and time.monotonic() < end_s:
+            connection.listen(monotonic_us())
+            connection.send(monotonic_us())
+            time.sleep(0.01)
+        connection.close()
+        assert connection.problem == "its head refuses the login"
+
+
+def test_address_and_limits_stand_in_full(tmp_path: Path) -> None:
+    file = tmp_path / "venue.toml"
+    file.write_text('[[camera]]\nname = "main"\naddress = "a-long-name-of-a-head.venue.example:52381"\n')
+    found = run("check", str(file))
+    assert "a-long-name-of-a-head.venue.example:52381\n" in found.stdout
+    assert "pan -170.0 to 170.0, tilt -20.0 to 90.0\n" in found.stdout
+
+
+def test_a_simulated_head_asks_for_a_login_that_the_environment_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEAD_USER", "op")
+    refused = run("simulate", "--protocol", "onvif", "--port", "0", "--user-env", "HEAD_USER", "--password-env", "NONE")
+    assert refused.returncode == 2
+    assert "--password-env NONE: there is no such variable" in refused.stderr
+    refused = run("simulate", "--port", "0", "--user-env", "HEAD_USER", "--password-env", "HEAD_USER")
+    assert "the protocol visca has no login" in refused.stderr
 
 
 def test_the_examples_of_the_docs_pass_as_they_are_pasted(tmp_path: Path) -> None:
