@@ -39,6 +39,7 @@ LISTED = {
     "simulator/yaml_document.py": ({"yaml.SafeLoader"}, "YAML with lines; limits size, depth and count itself"),
     "replay/formats/debs.py": ({"pyarrow.csv.open_csv"}, "a stream within the limits; whole numbers, by parts"),
     "replay/formats/csv_rows.py": ({"csv.DictReader"}, "text within the limits; the csv module bounds its fields"),
+    "replay/formats/pattern_events.py": ({"csv.reader"}, "lines within the limits, each alone"),
     "replay/formats/ooo_dataset.py": ({"csv.DictReader"}, "lines within the limits, read row by row"),
     "replay/formats/kloppy_reader.py": (set(), "kloppy, by name: sizes are checked before it, rows after it"),
     "app/history/engines.py": ({"duckdb.connect"}, "parts that manifests name, by streaming; DuckDB bounds its memory"),

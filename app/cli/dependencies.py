@@ -30,6 +30,7 @@ LOCKS = {"runtime": ("pyproject.toml",), "setup": ("--group", "setup"), "test": 
 #: Tests that show in some minutes what a library has changed: some of each part that imports libraries.
 QUICK_TESTS = (
     "tests/test_house.py", "tests/football", "tests/replay", "tests/dashboard", "tests/detectors/test_transcripts.py",
+    "tests/detectors/patterns",
     "tests/simulator/test_simulate.py", "tests/simulator/radio", "tests/simulator/tracking",
     "tests/camera/test_protocols.py", "tests/camera/test_foreign_client.py", "tests/app/cameras/test_film.py",
     "tests/app/api", "tests/app/cli/test_main.py", "tests/app/cli/test_help.py", "tests/app/history", "tests/app/hub",

@@ -30,7 +30,7 @@ from football.errors import UserError
 #: Commands by what they are for, in the order of the help.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Play matches": ("live", "batch", "official", "publish"),
-    "Ask what happened": ("events", "updates", "follow", "score", "explain", "trace", "query", "export"),
+    "Ask what happened": ("events", "updates", "follow", "score", "explain", "trace", "query", "patterns", "export"),
     "Make data and pages": ("simulate", "annotate", "detectors", "order", "render"),
     "Operate": ("cameras", "doctor", "inspect", "config", "token", "broker", "bundle", "dependencies", "test"),
 }

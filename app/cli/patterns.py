@@ -1,0 +1,201 @@
+"""``touchline patterns``: checks, runs and explains patterns over events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+
+from app.cli.options import Given
+from app.cli.output import print_json
+from detectors.patterns.describe import describe
+from detectors.patterns.language import parse
+from detectors.patterns.matcher import MOST_MATCHES, Change, Matcher
+from detectors.patterns.returns import Returns
+from detectors.patterns.search import Match
+from detectors.patterns.syntax import PatternError, Query, Strategy
+from football.errors import UserError
+from football.untrusted import UntrustedError, read_text
+from replay.formats.pattern_events import RejectedRow, read_pattern_events
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+STRATEGIES: tuple[str, ...] = get_args(Strategy)
+
+_File = Annotated[Path, typer.Argument(help="File of a pattern, as docs/patterns.md describes it.")]
+_Chosen = Annotated[
+    str | None, Given("--strategy", help=f"{', '.join(STRATEGIES)}; default: the query's own, else stnm.")
+]
+_Json = Annotated[bool, Given("--json", help="Print JSON.")]
+
+
+class PatternCommandError(UserError):
+    """A file that is no pattern, or a wrong option; the message names file, line and column."""
+
+
+@app.callback()
+def patterns() -> None:
+    """Checks, runs and explains patterns: rules of your own over events, exact whatever the order of arrival.
+
+    Examples:
+        touchline patterns check corner.touchline
+        touchline patterns run corner.touchline --events events.csv --json
+    """
+
+
+@app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Files of patterns.")],
+    as_json: _Json = False,
+) -> None:
+    """Reads patterns and says what is wrong with them, and how to mend it; exit code 2 if anything is.
+
+    Examples:
+        touchline patterns check corner.touchline counter.touchline
+    """
+    found = [_checked(file) for file in files]
+    if as_json:
+        print_json(found)
+    else:
+        for one in found:
+            typer.echo(f"{one['file']}: {one['error'] or 'ok'}")
+    if any(one["error"] for one in found):
+        raise typer.Exit(2)
+
+
+@app.command()
+def explain(file: _File, strategy: _Chosen = None, as_json: _Json = False) -> None:
+    """Shows what a pattern means: its sequences of steps, where each condition is decided, and how it is searched.
+
+    Examples:
+        touchline patterns explain corner.touchline
+        touchline patterns explain corner.touchline --strategy stam --json
+    """
+    query = read_pattern(file)
+    found = describe(query, _strategy(strategy, query))
+    if as_json:
+        print_json(found)
+        return
+    for line in found["lines"]:
+        typer.echo(line)
+
+
+@app.command()
+def run(
+    file: _File,
+    events: Annotated[
+        Path, Given("--events", help="CSV of events: id, type, ts_ms and payload; rows in order of arrival.")
+    ],
+    strategy: _Chosen = None,
+    as_json: _Json = False,
+    with_log: Annotated[bool, Given("--log", help="Also print each change as it happens, as text.")] = False,
+    most: Annotated[int, Given("--most", help="Bound on the matches of one event.")] = MOST_MATCHES,
+) -> None:
+    """Finds the matches of a pattern in a file of events; late, doubled, withdrawn and amended rows are all right.
+
+    The matches are those of the definition on the sorted events, each once. The log has every match that came (+1) and
+    was withdrawn (-1), with the row that did it. Rows that cannot be used are named with file, row and reason.
+
+    Examples:
+        touchline patterns run corner.touchline --events events.csv
+        touchline patterns run corner.touchline --events events.csv --strategy stam --json
+    """
+    query = read_pattern(file)
+    chosen = _strategy(strategy, query)
+    if most < 1:
+        raise PatternCommandError(f"--most {most}: must be at least 1")
+    found = run_events(query._replace(strategy=chosen), events, most)
+    for one in found["rejected"]:
+        typer.echo(f"{one['file']} row {one['row']}: {one['reason']}", err=True)
+    if as_json:
+        print_json(found)
+        return
+    for entry in found["log"] if with_log else []:
+        typer.echo(f"row {entry['row']}: {entry['diff']:+} {' '.join(entry['match'])}")
+    values = found.get("values") or [{}] * len(found["matches"])
+    for match, carried in zip(found["matches"], values, strict=True):
+        typer.echo(" ".join([*match, *(f"{name}={value}" for name, value in carried.items())]))
+
+
+def run_events(query: Query, events: Path, most: int = MOST_MATCHES) -> dict[str, Any]:
+    """Run a query over a file of events.
+
+    Returns:
+        ``matches`` (lists of ids, in order of their events), ``log`` (row, diff, match), ``rejected`` (file, row,
+        reason), ``duplicates``; and ``values``, one object a match, if the query returns any.
+
+    Raises:
+        TrackingError: the file cannot be read.
+        PatternError: the query means nothing, or has too many matches.
+    """
+    matcher = Matcher([query], most=most)
+    returns = Returns(query)
+    log: list[dict[str, Any]] = []
+    rejected: list[dict[str, Any]] = []
+    for entry in read_pattern_events(events):
+        if isinstance(entry, RejectedRow):
+            rejected.append({"file": str(events), "row": entry.row, "reason": entry.reason})
+            continue
+        row, event, diff = entry
+        standing = matcher.standing(event.id)
+        reason = ""
+        if diff < 0 and standing is None:
+            reason = f"withdraws {event.id}, which does not stand"
+        elif diff > 0 and standing is not None and standing != event:
+            reason = f"{event.id} stands with other content: withdraw it first (diff -1)"
+        if reason:
+            rejected.append({"file": str(events), "row": row, "reason": reason})
+            continue
+        log += _entries(row, matcher.push(event, diff))
+    matches = sorted((match for _, match in matcher.matches()), key=_order)
+    found: dict[str, Any] = {"matches": [_ids(match) for match in matches], "log": log, "rejected": rejected}
+    found["duplicates"] = matcher.duplicates
+    if query.returns:
+        found["values"] = [returns.values(match) for match in matches]
+    return found
+
+
+def read_pattern(file: Path) -> Query:
+    """Read and compile the pattern of a file.
+
+    Raises:
+        PatternCommandError: it cannot be read, or means nothing; names file, line and column.
+    """
+    try:
+        query = parse(read_text(file))
+        Matcher([query])
+        Returns(query)
+    except FileNotFoundError:
+        raise PatternCommandError(f"{file}: no such file") from None
+    except (OSError, UntrustedError, PatternError) as error:
+        raise PatternCommandError(f"{file}: {error}") from error
+    return query
+
+
+def _checked(file: Path) -> dict[str, Any]:
+    try:
+        read_pattern(file)
+    except PatternCommandError as error:
+        return {"file": str(file), "error": str(error).removeprefix(f"{file}: ")}
+    return {"file": str(file), "error": None}
+
+
+def _strategy(given: str | None, query: Query) -> Strategy:
+    name = given or query.strategy or "stnm"
+    if name not in STRATEGIES:
+        raise PatternCommandError(f"--strategy {name}: must be one of {', '.join(STRATEGIES)}")
+    return name  # type: ignore[return-value]
+
+
+def _entries(row: int, changes: Iterable[Change]) -> list[dict[str, Any]]:
+    return [{"row": row, "diff": change.diff, "match": _ids(change.match)} for change in changes]
+
+
+def _ids(match: Match) -> list[str]:
+    return [event.id for event in match]
+
+
+def _order(match: Match) -> list[tuple[Any, ...]]:
+    return [event[:3] for event in match]

@@ -1,0 +1,1 @@
+"""Patterns over events: a language, and an engine that is exact under disorder (docs/patterns.md)."""
