@@ -31,6 +31,7 @@ from detectors.bodies.limbs import DownParameters, JumpParameters, SwingParamete
 from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
 from detectors.chains.attacks import AttackParameters, RecoveryTimeParameters
+from detectors.chains.formations import FormationParameters
 from detectors.chains.possession_chain import ChainParameters
 from detectors.chains.sequences import SequenceParameters
 from detectors.contacts.body_parts import BodyPartParameters, HeaderParameters
@@ -176,6 +177,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     chain: ChainParameters = ChainParameters()
     attack: AttackParameters = AttackParameters()
     recovery_time: RecoveryTimeParameters = RecoveryTimeParameters()
+    formation: FormationParameters = FormationParameters()
     running: RunningParameters = RunningParameters()
     running_report: ReportParameters = ReportParameters()
     possession_report: ReportParameters = ReportParameters()

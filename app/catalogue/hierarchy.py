@@ -92,8 +92,6 @@ ROWS = tuple(PlannedRow(*row) for row in (
     ("12.6", "overload", True, "two players more within 15 m of the ball in a lane for 1 s", "ours"),
     ("12.7", "set-piece structure", True, "share of defenders who move with an attacker", "ours"),
     ("12.8", "wall", True, "defenders in a line with gaps below 1 m, 8 to 11 m from the ball", "IFAB Law 13"),
-    ("12.13", "formation", True,
-     "matching of templates by linear assignment, in and out of possession", "EFPI; kloppy"),
     ("13.1", "phase in possession", True, "FIFA's classes, with 2 s of hysteresis", "FIFA EFI"),
     ("13.2", "phase out of possession", True, "FIFA's classes, by height of the line and by pressing", "FIFA EFI"),
     ("13.3", "formation change", True, "a new formation for 60 s", "kloppy"),

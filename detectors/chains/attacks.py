@@ -44,7 +44,7 @@ class AttackParameters(msgspec.Struct, frozen=True):
         counter_us: greatest duration of a counter-attack.
         counter_m_s: least mean speed upfield of a counter-attack.
         start_m: a counter-attack is published when it is this far upfield of its gain.
-        running: confidence of a counter-attack before it is in the penalty area.
+        doubt: confidence of a counter-attack before it is in the penalty area.
     """
 
     build_up_passes: Annotated[int, reason("Opta (build-up attack).")] = 10
@@ -53,7 +53,7 @@ class AttackParameters(msgspec.Struct, frozen=True):
     counter_us: Annotated[int, reason("Hierarchy 12.11, ours.")] = 15_000_000
     counter_m_s: Annotated[float, reason("Hierarchy 12.11, ours.")] = 3.0
     start_m: Annotated[float, reason("Ours.")] = 20.0
-    running: Annotated[float, reason("Ours.")] = 0.5
+    doubt: Annotated[float, reason("Ours.")] = 0.5
 
 
 class AttackState(msgspec.Struct, frozen=True, gc=False):
@@ -200,7 +200,7 @@ class CounterAttack:
         self.parameters = parameters or AttackParameters()
         self.pitch = pitch_of(sheet)
         kinds = ("counter.start", "counter.active", "counter.end")
-        names = ("counter_us", "counter_m_s", "start_m", "running")
+        names = ("counter_us", "counter_m_s", "start_m", "doubt")
         changes = ("confidence", "seconds", "gained_m", "speed_m_s", "passes")
         self.spec = Spec(
             name="counter_attack",
@@ -259,13 +259,13 @@ class CounterAttack:
             decided = msgspec.structs.replace(state, decided=True)
             return decided, _withdrawn(state, event)
         if state.start is not None:
-            active = self._event("counter.active", path, event, speed_m_s, p.running)
+            active = self._event("counter.active", path, event, speed_m_s, p.doubt)
             if state.active is not None:
                 active = msgspec.structs.replace(active, dated_us=_shown_us(state.active))
             return msgspec.structs.replace(state, active=active), (active,)
         if not fast or not above("metres upfield of the gain", path.gained_m, p.start_m, "attack.start_m"):
             return state, NOTHING
-        start = self._event("counter.start", path, event, speed_m_s, p.running)
+        start = self._event("counter.start", path, event, speed_m_s, p.doubt)
         return msgspec.structs.replace(state, start=start), (start,)
 
     def _event(self, kind: str, path: ChainPath, event: Event, speed_m_s: float, confidence: float) -> Event:

@@ -48,11 +48,11 @@ class ChainParameters(msgspec.Struct, frozen=True):
 
     Attributes:
         goal_us: a goal of the team at most this long after its shot is the goal of the chain.
-        guessed: confidence of a chain that a stop without a crossing has ended.
+        doubt: confidence of a chain that a stop without a crossing has ended.
     """
 
     goal_us: Annotated[int, reason("Ours: flight and rebound; longer, another chain has begun.")] = 6_000_000
-    guessed: Annotated[float, reason("Ours: most stops without a crossing are fouls.")] = 0.7
+    doubt: Annotated[float, reason("Ours: most stops without a crossing are fouls.")] = 0.7
 
 
 class ChainState(msgspec.Struct, frozen=True, gc=False):
@@ -202,7 +202,7 @@ class PossessionChain:
             "start_x_m": begun.x_m,
             "start_y_m": begun.y_m,
         }
-        confidence = self.parameters.guessed if variant == "foul" else ending.confidence
+        confidence = self.parameters.doubt if variant == "foul" else ending.confidence
         ended = EventPayload(variant, begun.team, "", ending.x_m, ending.y_m, ending.z_m, confidence, detail)
         ts_us = max(event.ts_us, start.ts_us)
         end = make_event("chain.end", ts_us, start.source, ended, causes=(start.id, event.id))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from detectors.chains.attacks import BuildUpAttack, CounterAttack, DirectAttack, RecoveryTime
 from detectors.chains.entries import Entry
+from detectors.chains.formations import Formation
 from detectors.chains.game_state import StateOfPlay
 from detectors.chains.possession_chain import PossessionChain
 from detectors.chains.sequences import DoublePass, PassSequence
@@ -18,6 +19,7 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: DirectAttack(s, p.attack), ("attack",)),
     DetectorEntry(lambda s, p: CounterAttack(s, p.attack), ("attack",)),
     DetectorEntry(lambda s, p: RecoveryTime(p.recovery_time), ("recovery_time",)),
+    DetectorEntry(lambda s, p: Formation(s, p.formation), ("formation",)),
     DetectorEntry(lambda s, p: StateOfPlay()),
     DetectorEntry(lambda s, p: Entry(s)),
 )

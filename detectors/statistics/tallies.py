@@ -1,7 +1,7 @@
 """Counters of a statistic: by team and name, as an immutable value that a state can hold.
 
 A statistic changes when its cause happens, and is published with it: what stands is the newest one of each kind,
-variant, team and player (``docs/decisions/040``).
+variant, team and player (``docs/decisions/041``).
 """
 
 from __future__ import annotations

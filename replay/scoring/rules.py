@@ -48,10 +48,11 @@ WINDOWS_MS: Mapping[str, int] = {
     "goal.disallowed": 120_000,
     "period.": 2_000,
     "sub.": 5_000,
+    "formation": 60_000,
 }
 
 #: Kinds that are a team's: another player of the team is counted, but pairs.
-BY_TEAM = ("out", "play.", "team.possession", "restart.", "goal.", "period.")
+BY_TEAM = ("out", "play.", "team.possession", "restart.", "goal.", "period.", "formation")
 
 #: Kinds whose variant is a place, a line or a limb: another one is another event, not a mistaken one.
 BY_VARIANT = ("area.", "ball.crossed", "goal_ring", "near", "not_near", "nearest.changed", "spot.")

@@ -19,6 +19,7 @@ LARGE_STATES = {
     "heat_map": 1_000_000,
     "running_statistics": 100_000,
     "possession_statistics": 20_000,
+    "formation": 30_000,
     "pass_network": 50_000,
     "pass_statistics": 20_000,
 }
