@@ -32,7 +32,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Play matches": ("live", "batch", "official", "publish"),
     "Ask what happened": ("events", "updates", "follow", "score", "explain", "trace", "query", "patterns", "export"),
     "Make data and pages": ("simulate", "annotate", "detectors", "order", "render"),
-    "Operate": ("cameras", "doctor", "inspect", "config", "token", "broker", "bundle", "dependencies", "test"),
+    "Operate": ("cameras", "doctor", "inspect", "config", "token", "broker", "bundle", "dependencies", "place", "test"),
 }
 
 #: Modules of commands whose name is another one.

@@ -1,0 +1,1 @@
+"""Placement: which node runs which detector (002, 4.3)."""

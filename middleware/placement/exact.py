@@ -1,0 +1,81 @@
+"""The best allocation and a lower bound of its cost, by mixed-integer programming (HiGHS, in SciPy)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array
+
+from middleware.placement.graph import Ints, Problem
+
+#: Problems with more variables are left to the search: to set them up takes seconds.
+VARIABLES_MAX = 20_000
+
+#: Status of SciPy's solver for a problem that has no solution.
+_INFEASIBLE = 2
+
+
+class Solved(NamedTuple):
+    """The findings of the solver in its time.
+
+    Attributes:
+        allocation: the best that it found; None if it found none.
+        bound: no allocation costs less.
+        impossible: True if it has proven that no allocation fits.
+    """
+
+    allocation: Ints | None
+    bound: float
+    impossible: bool
+
+
+def solve(problem: Problem, seconds: float) -> Solved:
+    """Solve a problem exactly, as far as the time suffices.
+
+    A variable ``x[i, k]`` says that detector i runs on node k, and ``y[p, k, l]`` that the two detectors of pair p,
+    which exchange events, run on k and l. For each of the two, the ``y`` of the pair sum up to its ``x``; ``y`` need
+    not be whole.
+
+    Args:
+        problem: what to place.
+        seconds: limit of the solver's time; to set up a large problem takes longer, and such a one is not tried.
+    """
+    detectors, nodes = len(problem.names), len(problem.nodes)
+    first, second = problem.pairs
+    places, pairs = detectors * nodes, len(first)
+    if pairs * nodes * nodes > VARIABLES_MAX:
+        return Solved(None, 0.0, impossible=False)
+    apart = ~np.eye(nodes, dtype=np.bool_)
+    crossing = (problem.crossing + problem.crossing.T)[problem.pairs]
+    pair_costs = crossing[:, None, None] * apart
+    pair_costs += problem.links[first, second][:, None, None] * problem.latency
+    pair_costs += problem.links[second, first][:, None, None] * problem.latency.T
+    costs = np.concatenate((np.zeros(places), pair_costs.reshape(-1)))
+    x = np.arange(places).reshape(detectors, nodes)
+    y = places + np.arange(pairs * nodes * nodes).reshape(pairs, nodes, nodes)
+    room = coo_array(
+        (np.repeat(problem.cpu, nodes), (np.tile(np.arange(nodes), detectors), x.ravel())), shape=(nodes, len(costs))
+    )
+    constraints = [
+        LinearConstraint(_rows(x, len(costs)), 1.0, 1.0),
+        LinearConstraint(room, -np.inf, problem.capacity * (1.0 + 1e-9)),
+    ]
+    for side, at in ((y, first), (y.transpose(0, 2, 1), second)) if pairs else ():
+        ends = _rows(side.reshape(-1, nodes), len(costs)) - _rows(x[at].reshape(-1, 1), len(costs))
+        constraints.append(LinearConstraint(ends, 0.0, 0.0))
+    highest = np.concatenate((problem.allowed.ravel().astype(np.float64), np.ones(y.size)))
+    whole = np.concatenate((np.ones(places), np.zeros(y.size)))
+    options = {"time_limit": seconds, "mip_rel_gap": 0.0}
+    result = milp(costs, integrality=whole, bounds=Bounds(0.0, highest), constraints=constraints, options=options)
+    bound = result.mip_dual_bound if result.mip_dual_bound is not None else 0.0
+    allocation = None if result.x is None else result.x[:places].reshape(detectors, nodes).argmax(axis=1)
+    return Solved(allocation, max(0.0, float(bound)) if np.isfinite(bound) else 0.0, result.status == _INFEASIBLE)
+
+
+def _rows(columns: Ints, width: int) -> coo_array:
+    """A matrix whose row i has ones in the columns that row i names."""
+    count, each = columns.shape
+    at = np.repeat(np.arange(count), each)
+    return coo_array((np.ones(count * each), (at, columns.ravel())), shape=(count, width))
