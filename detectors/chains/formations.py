@@ -22,7 +22,6 @@ from typing import Annotated
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
 
 from detectors.control.scene import Scene, keepers_of, outfield
 from detectors.decisions import at_least, at_most
@@ -211,6 +210,9 @@ class Formation:
 
 def cost(means: Floats, shape: str) -> float:
     """Mean squared distance of ten places from a template, both scaled to -1 to 1, under the best assignment."""
+    # SciPy's optimisers take half a second to import, which a run that only starts the detectors need not wait for.
+    from scipy.optimize import linear_sum_assignment
+
     places = scaled(means)
     squares = np.sum((places[:, None] - template(shape)[None]) ** 2, axis=2)
     rows, cols = linear_sum_assignment(squares)

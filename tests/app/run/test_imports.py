@@ -12,7 +12,10 @@ PAGE = {"dash", "plotly", "fastapi", "camera.controller", "simulator.play"}
 
 @pytest.mark.parametrize(
     ("module", "unneeded"),
-    [("app.run.live", PAGE | {"pandas"}), ("app.spark.source", {"numba", "detectors.catalogue", "pandas"})],
+    [
+        ("app.run.live", PAGE | {"pandas", "scipy.optimize", "scipy.linalg"}),
+        ("app.spark.source", {"numba", "detectors.catalogue", "pandas"}),
+    ],
 )
 def test_a_process_imports_nothing_that_it_may_not_need(module: str, unneeded: set[str]):
     code = f"import sys, {module}; print(*sorted({unneeded!r} & set(sys.modules)))"
