@@ -7,3 +7,6 @@ GRAVITY_M_S2 = 9.81
 AIR_DENSITY_KG_M3 = 1.2
 BALL_RADIUS_M = 0.11
 BALL_MASS_KG = 0.43
+
+#: The greatest speed of a ball: 150 km/h in paper 004.
+BALL_SPEED_MAX_M_S = 42.0

@@ -180,7 +180,10 @@ class Carry:
         return CarryState(False, after, event, due_us), out
 
     def _released(self, state: CarryState, event: Event, release: EventPayload) -> Step[CarryState]:
-        """End the carry at a release, unless its kicker reaches the ball before all others."""
+        """End the carry at a release, unless its kicker reaches the ball before all others.
+
+        The contact that the carry began with is no kick: he took the ball along, and lost it later.
+        """
         holder = state.holder
         if holder is None or holder.player != release.player or state.frame is None:
             return state, NOTHING
@@ -190,12 +193,10 @@ class Carry:
         soonest_s = min((reach.after_s for reach in others.values()), default=math.inf)
         if kick_us < holder.since_us or (own is not None and own.after_s <= soonest_s):
             return state, NOTHING
-        kicked = msgspec.structs.replace(
-            holder,
-            with_us=kick_us,
-            ball_x_m=number(release, "kick_x_m"),
-            ball_y_m=number(release, "kick_y_m"),
-        )
+        kicked = holder
+        if kick_us > holder.since_us:
+            kick_x_m, kick_y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
+            kicked = msgspec.structs.replace(holder, with_us=kick_us, ball_x_m=kick_x_m, ball_y_m=kick_y_m)
         return CarryState(False, None, state.frame, state.due_us), self._end(kicked, event)
 
     def _end(self, holder: Holder, event: Event) -> tuple[Event, ...]:

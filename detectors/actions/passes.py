@@ -29,6 +29,7 @@ from detectors.actions.flight import (
     opening_rad,
     shot_projection,
 )
+from detectors.ball.trajectory_breaks import possible_velocity
 from detectors.contacts.contested_contacts import turned_rad
 from detectors.decisions import About, at_least, at_most, is_recording, note
 from detectors.emission import make_event
@@ -334,14 +335,9 @@ def _release_of(live: EventPayload, frame: Frame, kick_us: int) -> EventPayload 
     ball = frame.ball
     if ball is None or not live.player:
         return None
-    detail: dict[str, Scalar] = {
-        "kick_us": kick_us,
-        "kick_x_m": live.x_m,
-        "kick_y_m": live.y_m,
-        "vx_m_s": ball.vx_m_s,
-        "vy_m_s": ball.vy_m_s,
-        "vz_m_s": ball.vz_m_s,
-    }
+    vx, vy, vz = possible_velocity((ball.vx_m_s, ball.vy_m_s, ball.vz_m_s))
+    detail: dict[str, Scalar] = {"kick_us": kick_us, "kick_x_m": live.x_m, "kick_y_m": live.y_m}
+    detail |= {"vx_m_s": vx, "vy_m_s": vy, "vz_m_s": vz}
     return EventPayload("", live.team, live.player, ball.x_m, ball.y_m, ball.z_m, live.confidence, detail)
 
 

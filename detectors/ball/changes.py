@@ -12,7 +12,7 @@ import msgspec
 
 from detectors.ball.optical_breaks import OPTICAL_CHANGE_MIN_M_S, OpticalBreaks, fits_optical_breaks
 from detectors.ball.radio_breaks import RadioBreaks, fits_radio_breaks
-from detectors.ball.trajectory_breaks import ShoulderBreaks, TrajectoryBreak
+from detectors.ball.trajectory_breaks import ShoulderBreaks, TrajectoryBreak, possible_velocity
 from detectors.decisions import above, at_least, below, is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
@@ -273,6 +273,9 @@ def _is_bounce(break_: TrajectoryBreak, horizontal_m_s: float) -> bool:
 
 
 def _break_event(kind: str, variant: str, break_: TrajectoryBreak) -> Event:
+    break_ = msgspec.structs.replace(
+        break_, before=possible_velocity(break_.before), after=possible_velocity(break_.after)
+    )
     (bx, by, bz), (ax, ay, az) = break_.before, break_.after
     before_m_s, after_m_s = break_.speeds_m_s
     horizontal_m_s = math.hypot(ax - bx, ay - by)

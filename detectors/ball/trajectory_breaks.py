@@ -27,6 +27,7 @@ import msgspec
 
 from detectors.signals.kernels.break_solver import Vector
 from detectors.signals.sampling import ball_sampling
+from football.constants import BALL_SPEED_MAX_M_S
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, ball_of
 from middleware.events import Event
@@ -61,6 +62,15 @@ class TrajectoryBreak(msgspec.Struct, frozen=True, gc=False):
     def speeds_m_s(self) -> tuple[float, float]:
         """Speeds over ground, before and after."""
         return math.hypot(self.before[0], self.before[1]), math.hypot(self.after[0], self.after[1])
+
+
+def possible_velocity(velocity: Vector) -> Vector:
+    """A velocity, made as short as the fastest ball's: a fit to few positions may say more than any ball can do."""
+    speed_m_s = math.hypot(*velocity)
+    if speed_m_s <= BALL_SPEED_MAX_M_S:
+        return velocity
+    share = BALL_SPEED_MAX_M_S / speed_m_s
+    return velocity[0] * share, velocity[1] * share, velocity[2] * share
 
 
 class Trail(msgspec.Struct, frozen=True, gc=False):

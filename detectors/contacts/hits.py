@@ -24,6 +24,7 @@ import msgspec
 
 from detectors.ball.changes import CHANGE, is_fitted
 from detectors.ball.optical_breaks import fits_optical_breaks
+from detectors.ball.trajectory_breaks import possible_velocity
 from detectors.contacts.contact_attribution import (
     ContactParameters,
     ContactRule,
@@ -438,9 +439,10 @@ class KickReleased:
         """Velocity of the ball as it leaves; a camera's from the segment after the hit, not from two frames."""
         flown_us = now_us - hit.ts_us
         if not self._fitted or flown_us > self.parameters.piece_us:
-            return ball.vx_m_s, ball.vy_m_s, ball.vz_m_s
+            return possible_velocity((ball.vx_m_s, ball.vy_m_s, ball.vz_m_s))
         fallen_m_s = GRAVITY_M_S2 * flown_us * 1e-6 if ball.z_m > AIRBORNE_M else 0.0
-        return number(kicked, "vx_m_s"), number(kicked, "vy_m_s"), number(kicked, "vz_m_s") - fallen_m_s
+        vx, vy, vz = number(kicked, "vx_m_s"), number(kicked, "vy_m_s"), number(kicked, "vz_m_s")
+        return possible_velocity((vx, vy, vz - fallen_m_s))
 
     def _released(self, hit: Event, frame_event: Event, distance_m: float, parameter: str) -> Event | None:
         frame, kicked = frame_of(frame_event), payload_of(hit)

@@ -33,6 +33,7 @@ from detectors.emission import make_event
 from detectors.reasons import reason
 from detectors.signals.kernels.filter_kernel import Filter, Fitted, PacketFilter, Point, Taken
 from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
+from football.constants import BALL_SPEED_MAX_M_S
 from football.match_sheet import MatchSheet, Team
 from football.packets import Packet
 from football.payloads import RUN_MAX, BallState, BodyState, EventPayload, LimbRun, LimbState
@@ -54,7 +55,7 @@ class ConditioningParameters(msgspec.Struct, frozen=True):
         reset_us: silence after which the filter starts afresh.
     """
 
-    ball_speed_max_m_s: Annotated[float, reason("150 km/h, the greatest in paper 004")] = 42.0
+    ball_speed_max_m_s: Annotated[float, reason("150 km/h, the greatest in paper 004")] = BALL_SPEED_MAX_M_S
     body_speed_max_m_s: Annotated[float, reason("LaurieOnTracking")] = 12.0
     limb_speed_max_m_s: Annotated[float, reason("ours; a kicking foot reaches about 25 m/s")] = 30.0
     noise_sigmas: Annotated[float, reason("ours")] = 6.0

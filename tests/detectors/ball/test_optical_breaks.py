@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,6 +15,7 @@ from detectors.ball.changes import AccelerationPeak
 from detectors.ball.optical_breaks import fits_optical_breaks
 from detectors.contacts.hits import KickReleased, PlayerHitsBall
 from detectors.proximity.near import Near
+from football.constants import BALL_SPEED_MAX_M_S
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import BallState, BodyState, EventPayload, build_frame
 from football.pitch import pitch_of
@@ -158,3 +160,15 @@ def test_the_goal_is_more_open_where_shots_are_taken() -> None:
     pitch, open_rad = pitch_of(SHEET), ShotParameters().open_rad
     assert opening_rad(30.0, 5.0, True, pitch) == opening_rad(-30.0, -5.0, False, pitch) > open_rad
     assert opening_rad(33.0, 24.0, True, pitch) < open_rad
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_fit_that_says_more_than_any_ball_can_do_is_made_as_short_and_the_strike_stays_a_hit(seed: int) -> None:
+    way = [(0.0, 0.0, 0.0, 0.11), (1.01, 3.0, 0.0, 0.11), (1.4, 3.0, 20.3, 6.0)]
+    states, kicker = ball(way, seed), player("home_9", 3.0, -0.4)
+    for detector in (PlayerHitsBall(SHEET), KickReleased(SHEET)):
+        (struck,) = hits(states, kicker, detector=detector)
+        vx, vy, vz = (float(payload(struck).detail[name]) for name in ("vx_m_s", "vy_m_s", "vz_m_s"))  # type: ignore[arg-type]
+        assert math.hypot(vx, vy, vz) == pytest.approx(BALL_SPEED_MAX_M_S, abs=2.0)
+        assert math.hypot(vx, vy, vz) <= BALL_SPEED_MAX_M_S + 0.02
+        assert math.atan2(vx, vy) == pytest.approx(0.0, abs=0.1), "the direction is the measured one"
