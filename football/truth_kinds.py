@@ -80,7 +80,7 @@ KINDS: Mapping[str, Kind] = {
     "handball": _kind("5.6", _P, "an outfield player's hand touches the ball; the referee judges it an offence"),
     "deflection": _kind("5.7", _P, "the ball turns by less than 60 degrees off a player without intention"),
     "kick.released": _kind("5.8", _P, "the ball is 2.25 m from the player who kicked it last"),
-    "contest.contact": _kind("5.9", _P, "contacts of opponents within 100 ms"),
+    "contest.contact": _kind("5.9", _O, "contacts of opponents within 100 ms"),
     # -- level 6: actions and possession
     "shot.attempt": _kind("6.1", _P, "contact meant for the goal; `outcome`, `xg`, `what`"),
     "shot.on_target_pred": _kind("6.1", _P, "by its velocity at the kick it would pass inside the mouth of the goal"),

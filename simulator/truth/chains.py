@@ -17,6 +17,8 @@ SEQUENCE_GAP_S, ONE_TWO_S = 10.0, 5.0
 #: 12.9 to 12.12.
 BUILD_UP_PASSES, DIRECT_S, COUNTER_S, COUNTER_M_S = 10, 15.0, 15.0, 3.0
 DIRECT_SHARE = 0.5
+#: 5.9.
+CONTEST_S = 0.1
 #: 9.11: Law 12 since 2025/26.
 HOLD_WARN_S, HOLD_OFFENCE_S = 3.0, 8.0
 #: 10.13: names of lost time by the restart that ends it.
@@ -72,12 +74,21 @@ def add_chains(
 
 
 def _contacts(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
-    """Add the body part of each contact (5.3)."""
+    """Add the body part of each contact (5.3), and contacts of two opponents at once (5.9)."""
+    before: int | None = None
     for index in order:
         row = rows[index]
-        if row.kind in ("hit", "touch"):
-            part = _BODYPARTS.get(row.variant, "other")
-            lines.add("bodypart", row.t_s, row.person, row.position, part, causes=(-1 - index,))
+        if row.kind not in ("hit", "touch"):
+            continue
+        part = _BODYPARTS.get(row.variant, "other")
+        lines.add("bodypart", row.t_s, row.person, row.position, part, causes=(-1 - index,))
+        first = rows[before] if before is not None else None
+        shared = first is not None and first.team != row.team and row.t_s - first.t_s <= CONTEST_S
+        if first is not None and before is not None and shared:
+            causes, detail = (-1 - before, -1 - index), {"other": _name(row)}
+            lines.add("contest.contact", first.t_s, first.person, first.position, detail=detail, causes=causes)
+        # A contest is over with its second contact.
+        before = None if shared else index
 
 
 def _sequences(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:

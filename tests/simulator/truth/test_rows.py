@@ -173,6 +173,13 @@ def kinds(emitted, *wanted: str):
     return [t for t in emitted if t[0] in wanted]
 
 
+def test_contacts_of_opponents_within_a_tenth_of_a_second_are_a_contest_and_the_next_one_begins_anew() -> None:
+    story = Story()
+    for t_s, person in ((1.0, 5), (1.09, 20), (1.15, 5), (2.0, 5), (2.05, 6), (3.0, 20), (3.11, 5)):
+        story.note("hit", t_s, person)
+    assert kinds(chained(story), "contest.contact") == [("contest.contact", "", 1.0, {"other": object_id(20)})]
+
+
 def test_a_one_two_comes_back_within_five_seconds() -> None:
     story = Story()
     story.passed(1.0, 3, (0, 0), (10, 0), 7)
