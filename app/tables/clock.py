@@ -65,6 +65,17 @@ class MatchClock:
         found = zip(self.begins, ends, strict=True)
         return [(number, begin_us, end_us) for (begin_us, number), end_us in found if begin_us < end_us]
 
+    def quarters(self) -> list[tuple[int, int, str]]:
+        """Begin, period and name of each quarter of an hour of each period, in order of time."""
+        after = [*(ts_us for ts_us, _ in self.begins[1:]), 2**62]
+        found = []
+        for (begin_us, number), end_us in zip(self.begins, after, strict=True):
+            names = dict.fromkeys(quarter_hour(number, step * _QUARTER_S) for step in range(3))
+            for step, name in enumerate(names):
+                if (quarter_us := begin_us + round(step * _QUARTER_S * 1e6)) < end_us:
+                    found.append((quarter_us, number, name))
+        return found
+
     def at(self, ts_us: int) -> Instant:
         """The instant of an event time."""
         index = bisect_right(self.begins, (ts_us, 9)) - 1

@@ -91,13 +91,10 @@ def _quarters(clock: MatchClock, track: np.ndarray) -> Iterator[tuple[tuple[int,
     for begin_us, end_us in clock.pauses:
         keep &= (track[:, 0] < begin_us) | (track[:, 0] >= end_us)
     track = track[keep]
-    instants = [clock.at(int(ts_us)) for ts_us in track[:, 0]]
-    names = [(at.period, at.quarter_hour) for at in instants]
-    starts = [i for i in range(len(names)) if i == 0 or names[i] != names[i - 1]]
-    for low, high in zip(starts, [*starts[1:], len(names)], strict=True):
-        period, quarter = names[low]
-        if period is not None and quarter is not None:
-            yield (period, quarter), track[low:high]
+    quarters = clock.quarters()
+    index = np.searchsorted([begin_us for begin_us, _, _ in quarters], track[:, 0], side="right") - 1
+    for chosen in np.unique(index[index >= 0]):
+        yield quarters[chosen][1:], track[index == chosen]
 
 
 def _row(match: MatchEvents, track: np.ndarray) -> Row | None:
