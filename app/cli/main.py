@@ -30,8 +30,8 @@ from football.errors import UserError
 #: Commands by what they are for, in the order of the help.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Play matches": ("live", "batch", "official", "publish"),
-    "Ask what happened": ("events", "updates", "follow", "score", "explain", "trace", "query", "patterns", "export"),
-    "Make data and pages": ("simulate", "annotate", "detectors", "order", "render"),
+    "Ask what happened": ("events", "updates", "follow", "score", "explain", "trace", "query", "patterns"),
+    "Make data and pages": ("report", "export", "simulate", "annotate", "detectors", "order", "render"),
     "Operate": ("cameras", "doctor", "inspect", "config", "token", "broker", "bundle", "dependencies", "place", "test"),
 }
 

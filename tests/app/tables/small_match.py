@@ -99,10 +99,16 @@ def _second_half() -> list[EventRecord]:
 
 
 def small_store(
-    folder: Path, extra: list[EventRecord] | None = None, *, positions: bool = True, sheet: MatchSheet = SHEET
+    folder: Path,
+    extra: list[EventRecord] | None = None,
+    *,
+    positions: bool = True,
+    sheet: MatchSheet = SHEET,
+    only: list[EventRecord] | None = None,
 ) -> Path:
-    """Write the match into a folder."""
-    events = sorted([*_first_half(), *_second_half(), *(extra or ())], key=lambda one: one.ts_us)
+    """Write the match into a folder, with further events, or ``only`` some instead of its own."""
+    own = [*_first_half(), *_second_half(), *(extra or ())] if only is None else only
+    events = sorted(own, key=lambda one: one.ts_us)
     store = MatchStore.create(folder, sheet, {"settings": {}})
     updates = [UpdateRecord(seq, 1, one.ts_us, one) for seq, one in enumerate(events)]
     tables = {"updates": updates_table(updates, 0)}
