@@ -10,11 +10,15 @@ Four questions on simulated matches (seeds 11 to 20, radio channel ``wifi``); th
               every event believed, by chance, and waiting for confirmation; reaction and arrival
               (``camera.event_scores``), and path wasted on withdrawn events
     best      the score of the planner and of a ball-follower, as shares of the score of an oracle: the true path of
-              the ball, smoothed with knowledge of the future
+              the ball with room in front of it, smoothed with knowledge of the future
 
-The score of a track is the geometric mean of three shares: time with the ball in the inner 70 % of the picture;
-1 / (1 + (RMS jerk / 100 deg/s3)^2), with the jerk of ``camera.metrics``; and, of the time in which the ball moves
-on, the time in which less than 70 % of the picture lie behind it.
+The score of a track is the geometric mean of four shares:
+
+    inside    time with the ball in the inner 70 % of the picture
+    calm      1 / (1 + (RMS jerk / 100 deg/s3)^2), with the jerk of ``camera.metrics``
+    composed  of the time in which the ball moves on: 1 with a lead room of 0.1 to 0.2 of the picture's width, less with
+              more or less, 0 from -0.2 and 0.5 on
+    shown     of the time in which events that stand in the end hold the picture: that with their subject in it
 
     python -m bench.camera_latency [--seeds 11 12 ..] [--minutes 3] [--source FILE] [--traces DIR] [--json FILE]
         [--chances FILE]
@@ -42,6 +46,7 @@ from camera.drive import Fit, Response, best_step, nearest_step
 from camera.event_scores import EventScores
 from camera.framing import FramingTable, load_framing
 from camera.head import Pose
+from camera.interest import Pull, pulls_of
 from camera.metrics import derivatives, exact_jerk, rms
 from camera.motion import Motion, follow
 from camera.mount import Mount
@@ -55,12 +60,25 @@ PICTURE_DEG, FRAME_US = 15.0, 40_000
 LAG_S = 0.1
 #: First seconds of a track that are not judged.
 SETTLES = 150
-SMOOTHED_S = 0.35
+#: A ball that pans faster moves on; the lead room that is wanted then, and how far off it counts for nothing.
+MOVES_ON_DEG_S = 2.0
+WANTED_ROOM, ROOM_TOLERANCE = (0.1, 0.2), 0.3
+#: Of the oracle: share of the picture ahead of the ball, times of its filters.
+ORACLE_ROOM, ORACLE_TREND_S, ORACLE_SMOOTH_S = 0.25, 0.5, 0.35
+#: The subject of an event should be in the picture for so long at most: then play may go on.
+SHOWN_S_MAX = 1.0
 
 MOUNT, PROFILE, FRAMING = Mount(), load_profile(), load_framing()
 #: Speeds of a head with a fine table: 127 from 0.05 to 180 degrees a second, evenly in their logarithm.
 FINE = tuple(float(speed) for speed in np.geomspace(0.05, 180.0, 127))
 FINE_AXIS = msgspec.structs.replace(PROFILE.pan, speeds_deg_s=FINE)
+#: A lens that is always ``PICTURE_DEG`` wide.
+FIXED = msgspec.structs.replace(
+    PROFILE,
+    zoom=msgspec.structs.replace(
+        PROFILE.zoom, wide_width_deg=PICTURE_DEG, curve=((0, 1.0), (PROFILE.zoom.max_units, 1.0))
+    ),
+)
 Row = dict[str, float | str]
 
 
@@ -97,7 +115,7 @@ def delayed(trace: Trace, delay_us: int) -> Track:
     views = [
         View(int(b[0]), BallView(int(b[0]), *b[1:], *v), ()) for b, v in zip(ball.tolist(), speed.tolist(), strict=True)
     ]
-    planner = Planner(MOUNT, PROFILE, Pose(0.0, -11.0, PICTURE_DEG), framing=_fixed_width())
+    planner = Planner(MOUNT, FIXED, Pose(0.0, -11.0, PICTURE_DEG), framing=_ball_alone())
     planner.delay_us = delay_us
     plans, frame = [], 0
     for now_us in range(views[0].ts_us + delay_us, views[-1].ts_us, TICK_US):
@@ -108,10 +126,9 @@ def delayed(trace: Trace, delay_us: int) -> Track:
     return Track(plans, true_pan(trace, [plan.now_us for plan in plans]), {})
 
 
-def _fixed_width() -> FramingTable:
-    """Return a framing table whose picture is 15 degrees wide at the middle of the pitch."""
-    width_m = 2 * 74.0 * float(np.tan(np.radians(PICTURE_DEG / 2)))
-    play = msgspec.structs.replace(FRAMING.play, width_m=width_m, widest_m=width_m, players=0, goal_within_m=0.0)
+def _ball_alone() -> FramingTable:
+    """Return a framing table that knows nothing but the ball."""
+    play = msgspec.structs.replace(FRAMING.play, players=0, goal_within_m=0.0)
     return msgspec.structs.replace(FRAMING, play=play, situation=())
 
 
@@ -191,23 +208,66 @@ def errors(pan_deg: Floats, ball_deg: Floats, width_deg: Floats) -> Row:
     }
 
 
-def score(pan_deg: Floats, ball_deg: Floats, width_deg: Floats) -> float:
-    """Return the score of a track, 0 to 1 (see the module)."""
+def lead_room(pan_deg: Floats, ball_deg: Floats, width_deg: Floats) -> Floats:
+    """Return the room in front of a ball that moves on, tick by tick, as a share of the picture beyond its half."""
+    speed = gaussian_filter1d(np.gradient(ball_deg, TICK_US / 1e6), 12)
+    room: Floats = ((pan_deg - ball_deg) * np.sign(speed) / width_deg)[np.abs(speed) > MOVES_ON_DEG_S]
+    return room
+
+
+def oracle_pan(ball_deg: Floats, width_deg: Floats) -> Floats:
+    """Return the path of the ball with room in the direction of play, smoothed with knowledge of the future.
+
+    Its three numbers give the best score among 45 choices on seeds 11 to 14.
+    """
+    tick_s = TICK_US / 1e6
+    trend = gaussian_filter1d(np.gradient(ball_deg, tick_s), ORACLE_TREND_S / tick_s)
+    ahead = ORACLE_ROOM * width_deg * trend / (np.abs(trend) + 3.0)
+    pan: Floats = gaussian_filter1d(ball_deg + ahead, ORACLE_SMOOTH_S / tick_s)
+    return pan
+
+
+def subjects(trace: Trace, begin_us: int) -> list[tuple[slice, float]]:
+    """Return the ticks in which events that stand in the end hold the picture, and the direction of their subjects."""
+    pulled: dict[str, tuple[int, tuple[Pull, ...]]] = {}
+    view: View | None = None
+    for message in trace.arrived:
+        view = message.view or view
+        for update in message.updates:
+            pulled.pop(update.event.id, None)
+            if update.diff > 0:
+                pulls = pulls_of(update.event, FRAMING, view, update.event.ts_us, trace.size_m[0])
+                pulled[update.event.id] = update.event.ts_us, pulls
+    found = []
+    for ts_us, pulls in pulled.values():
+        for pull in pulls:
+            if pull.situation.subject == "ball" or pull.situation.after_s:
+                continue
+            first = (ts_us - begin_us) // TICK_US
+            last = first + round(min(pull.situation.hold_s, SHOWN_S_MAX) * 1e6 / TICK_US)
+            if first >= SETTLES:
+                found.append((slice(first, last), MOUNT.aim(pull.x_m, pull.y_m)[0]))
+    return found
+
+
+def shares(pan_deg: Floats, ball_deg: Floats, width_deg: Floats, shown: list[tuple[slice, float]]) -> dict[str, float]:
+    """Return the shares of which the score of a track is the mean (see the module); without events, not ``shown``."""
+    seen = [np.abs(pan_deg[when] - subject) < width_deg[when] / 2 for when, subject in shown]
     pan, ball, width = pan_deg[SETTLES:], ball_deg[SETTLES:], width_deg[SETTLES:]
-    inside = float((np.abs(pan - ball) < 0.35 * width).mean())
-    time_s = np.arange(len(pan)) * TICK_US / 1e6
-    calm = 1 / (1 + (rms(derivatives(time_s, pan)[2]) / 100.0) ** 2)
-    speed = gaussian_filter1d(np.gradient(ball, TICK_US / 1e6), 12)
-    moving = np.abs(speed) > 2.0
-    roomy = float(((pan - ball) * np.sign(speed) / width > -0.2)[moving].mean())
-    return float((inside * calm * roomy) ** (1 / 3))
+    jerk = rms(derivatives(np.arange(len(pan)) * TICK_US / 1e6, pan)[2])
+    room = lead_room(pan, ball, width)
+    least, most = WANTED_ROOM
+    found = {
+        "inside": float((np.abs(pan - ball) < 0.35 * width).mean()),
+        "calm": 1 / (1 + (jerk / 100.0) ** 2),
+        "composed": float(np.clip(1 - np.maximum(least - room, room - most) / ROOM_TOLERANCE, 0.0, 1.0).mean()),
+    }
+    return found | ({"shown": float(np.concatenate(seen).mean())} if seen else {})
 
 
-def lead_room(track: Track) -> float:
-    """Return the mean room in front of a ball that moves on, as a share of the picture beyond its half."""
-    speed = gaussian_filter1d(np.gradient(track.ball_pan_deg, TICK_US / 1e6), 12)
-    moving = np.abs(speed) > 2.0
-    return float(((track.pan_deg - track.ball_pan_deg) * np.sign(speed) / track.width_deg)[moving].mean())
+def score(found: dict[str, float]) -> float:
+    """Return the score of a track, 0 to 1: the geometric mean of its shares."""
+    return float(np.prod(list(found.values())) ** (1 / len(found)))
 
 
 def latency_rows(traces: Sequence[Trace]) -> list[Row]:
@@ -245,13 +305,21 @@ def event_rows(buffered: Sequence[Trace], speculative: Sequence[Trace]) -> list[
         found = []
         for trace, track in tracks():
             ball, width = track.ball_pan_deg, track.width_deg
-            oracle = gaussian_filter1d(ball, SMOOTHED_S / (TICK_US / 1e6))
-            best = score(oracle, ball, width)
             row = errors(track.pan_deg, ball, width) | track.scores
-            row["lead_room"] = lead_room(track)
             row["width_deg"] = float(width.mean())
-            row["of_oracle"] = score(track.pan_deg, ball, width) / best
-            row["follower_of_oracle"] = score(followed(trace, track.plans), ball, width) / best
+            shown = subjects(trace, track.plans[0].now_us)
+            tracks_deg = {
+                "": track.pan_deg,
+                "follower_": followed(trace, track.plans),
+                "oracle_": oracle_pan(ball, width),
+            }
+            for track_name, pan_deg in tracks_deg.items():
+                found_shares = shares(pan_deg, ball, width, shown)
+                row |= {f"{track_name}{key}": value for key, value in found_shares.items()}
+                row[f"{track_name}score"] = score(found_shares)
+                row[f"{track_name}lead_room"] = float(lead_room(pan_deg, ball, width).mean())
+            row["of_oracle"] = float(row["score"]) / float(row["oracle_score"])
+            row["follower_of_oracle"] = float(row["follower_score"]) / float(row["oracle_score"])
             row["view_age_ms"] = _age_ms(trace)
             found.append(row)
         rows.append({"events": name, **_means(found)})

@@ -3,7 +3,9 @@
 Theory of operation
 -------------------
 The aim is the point of interest, moved ahead of a ball that moves on (*lead room*), and moved back as far as needed
-to hold the ball inside of the safe zone. So no pull can push the ball out of the picture.
+to hold the ball inside of the safe zone. So no pull can push the ball out of the picture. The lead room leaves
+``RESERVE_DEG`` behind the ball, because a ball that is played back covers that much before the camera has turned. So a
+tight picture has hardly any.
 
 The width is that of the situation, or as much wider as the subjects need. A subject that is hardly likely counts a
 little only, so that the width does not jump when chances change. What is needed is taken at once when it grows and
@@ -26,8 +28,13 @@ BALL_MARGIN, SUBJECT_MARGIN = 0.15, 0.06
 UNLIKELY, LIKELY = 0.08, 0.30
 #: Time constant with which a picture narrows that needs to be less wide.
 NARROWING_S = 2.0
-#: Time constant of the direction of play, and the pan speed at which half of the lead room is taken.
-TREND_S, HALF_ROOM_DEG_S = 0.8, 3.0
+#: Time constant of the direction of play; pan speed up to which the ball wavers, and above that the one at which half
+#: of the lead room is taken.
+TREND_S, WAVERS_DEG_S, HALF_ROOM_DEG_S = 0.5, 1.5, 0.7
+
+
+#: Angle that the lead room leaves behind the ball: one that is played back stays in the picture.
+RESERVE_DEG = 7.0
 
 
 class Composition(msgspec.Struct, frozen=True):
@@ -67,7 +74,8 @@ class Composer:
         if not aims:
             return Composition(pan_deg, tilt_deg, wanted_deg)
         ball_pan, ball_tilt, _ = aims[0]
-        pan_deg += self._room_deg(ball_pan, dt_s) * focus.lead_room * width_deg
+        most_deg = max(0.0, width_deg / 2 - RESERVE_DEG)
+        pan_deg += self._room_deg(ball_pan, dt_s) * min(focus.lead_room * width_deg, most_deg)
         height_deg = self._zoom.height_deg(width_deg)
         return Composition(
             _held(pan_deg, ball_pan, (0.5 - BALL_MARGIN) * width_deg),
@@ -100,7 +108,8 @@ class Composer:
         if last is not None and dt_s > 0:
             speed_deg_s = max(-60.0, min(60.0, (ball_pan_deg - last) / dt_s))
             self._trend_deg_s += min(1.0, dt_s / TREND_S) * (speed_deg_s - self._trend_deg_s)
-        return self._trend_deg_s / (abs(self._trend_deg_s) + HALF_ROOM_DEG_S)
+        moves_on_deg_s = max(0.0, abs(self._trend_deg_s) - WAVERS_DEG_S)
+        return math.copysign(moves_on_deg_s / (moves_on_deg_s + HALF_ROOM_DEG_S), self._trend_deg_s)
 
 
 def _share(chance: float) -> float:

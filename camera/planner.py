@@ -44,8 +44,8 @@ TICK_US_MAX = 60_000
 GATE_S = 0.3
 #: Time by which the zoom trails; its dead zone, as logarithms of the picture's width.
 ZOOM_TRAIL_S, ZOOM_OUTER, ZOOM_INNER = 1.2, 0.10, 0.02
-#: Width of the picture of a style's trail, and bounds of the factor on it, which is the square root of the width's.
-TRAIL_WIDTH_DEG, TRAIL_FACTORS = 15.0, (0.8, 1.5)
+#: Width of the picture of a style's trail; the factor on it is this power of the width's, within bounds.
+TRAIL_WIDTH_DEG, TRAIL_POWER, TRAIL_FACTORS = 15.0, 1.25, (0.8, 2.2)
 #: Limit of the events of which the time of their first assertion is remembered.
 BEGUN_MAX = 64
 
@@ -56,7 +56,8 @@ class Style(msgspec.Struct, frozen=True):
     Attributes:
         lead_us: how far ahead of now the camera aims, see docs/cameras.md.
         trail_s: time by which the camera trails a moving target (see ``camera.motion.follow``), with a picture of
-            ``TRAIL_WIDTH_DEG``; a wider picture forgives more and follows more slowly.
+            ``TRAIL_WIDTH_DEG``. A wider picture follows more slowly and aims further ahead by as much: it is calmer,
+            and forgives an aim that turns out wrong.
         forward: share of the target's own speed that is added to the desired speed: less lag, more jerk.
         pan, tilt: limits of speed, acceleration and jerk, in degrees.
         zoom: the same, of the natural logarithm of the picture's width.
@@ -219,6 +220,12 @@ class Planner:
         """Ids of the events that pulled at the last tick, the heaviest first."""
         return tuple(dict.fromkeys(cause.event_id for cause in self._causes))
 
+    @property
+    def _trail_s(self) -> float:
+        """Time by which the camera trails a moving target in a picture as wide as the present one."""
+        factor = (math.exp(self._zoom.position) / TRAIL_WIDTH_DEG) ** TRAIL_POWER
+        return self.style.trail_s * max(TRAIL_FACTORS[0], min(TRAIL_FACTORS[1], factor))
+
     def tick(self, now_us: int, frontier_us: int = 0) -> Plan:
         """Return the plan at ``now_us``; to be called every ``TICK_US``."""
         last_us = self._ticked_us if self._ticked_us is not None else now_us - TICK_US
@@ -272,7 +279,9 @@ class Planner:
         """Return the point of interest; None without a ball, or without a new view for ``silence_us``."""
         if self._view is None or now_us - self._view_arrived_us > self.style.silence_us:
             return None
-        at = Circumstances(self.stream_us, self.style.lead_us + self.delay_us, frontier_us, self.size_m)
+        more_us = round(1e6 * max(0.0, self._trail_s - self.style.trail_s))
+        lead_us = self.style.lead_us + self.delay_us + more_us
+        at = Circumstances(self.stream_us, lead_us, frontier_us, self.size_m)
         if self._outlook is not None:
             self.focus = interest(self._outlook, self._bodies, self._pulls, at, self.framing, self.chance)
         ahead_s = seconds_ahead(self._view.ts_us, at)
@@ -301,9 +310,7 @@ class Planner:
         gate = self._gates[which]
         outer, inner = style.outer * picture_deg, style.inner * picture_deg
         gain = gate.gain(target - motion.position, speed, outer, inner, 0.3, dt_s)
-        factor = math.sqrt(math.exp(self._zoom.position) / TRAIL_WIDTH_DEG)
-        trail_s = style.trail_s * max(TRAIL_FACTORS[0], min(TRAIL_FACTORS[1], factor))
-        return follow(motion, target, rate, dt_s, limits, trail_s, gain)
+        return follow(motion, target, rate, dt_s, limits, self._trail_s, gain)
 
     def _follow_zoom(self, target: float, dt_s: float) -> Motion:
         """Return the zoom after a tick towards a logarithm of the picture's width."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
+import pytest
 
 from bench import camera_latency as bench
 from bench.camera_traces import Arrived, Trace
@@ -39,12 +41,33 @@ def test_latency_costs_aim() -> None:
     assert float(errors[1]["rms_deg"]) > 1.5 * float(errors[0]["rms_deg"])
 
 
-def test_no_track_scores_more_than_the_ball_itself_and_a_still_camera_scores_less() -> None:
+def test_the_oracle_scores_most_and_a_still_camera_least() -> None:
     track = bench.steered(swinging(), certain)
     ball, width = track.ball_pan_deg, track.width_deg
-    own = bench.score(track.pan_deg, ball, width)
-    assert own <= bench.score(ball, ball, width)
-    assert bench.score(np.zeros_like(ball), ball, width) < own
+    tracks = (np.zeros_like(ball), track.pan_deg, bench.oracle_pan(ball, width))
+    found = [bench.score(bench.shares(pan, ball, width, [])) for pan in tracks]
+    assert found == sorted(found)
+    assert found[0] < found[2]
+
+
+def test_a_track_is_composed_that_runs_ahead_of_the_ball_and_not_one_that_trails() -> None:
+    track = bench.steered(swinging(), certain)
+    ball, width = track.ball_pan_deg, track.width_deg
+    forward = np.sign(np.gradient(ball)) * width
+    composed = [bench.shares(ball + share * forward, ball, width, [])["composed"] for share in (-0.2, 0.0, 0.15, 0.4)]
+    assert composed == pytest.approx([0.0, 2 / 3, 1.0, 1 / 3], abs=0.05)
+
+
+def test_the_subjects_of_events_that_stand_count_as_shown_while_they_are_in_the_picture() -> None:
+    out = msgspec.structs.replace(update("e", "out").event, ts_us=10_000_000, x_m=20.0, y_m=30.0)
+    wrong = msgspec.structs.replace(out, id="wrong", x_m=-40.0)
+    sent = {250: tuple(UpdateRecord(0, diff, 0, one) for one, diff in ((out, 1), (wrong, 1), (wrong, -1)))}
+    trace = swinging(updates=sent)
+    ((when, subject),) = bench.subjects(trace, trace.arrived[0].now_us)
+    assert when.start == pytest.approx(500, abs=2)
+    ball = np.zeros(1000)
+    seen = [bench.shares(ball + off, ball, ball + 20.0, [(when, subject)])["shown"] for off in (subject, subject - 15)]
+    assert seen == [1.0, 0.0]
 
 
 def test_a_head_with_a_fine_table_stays_nearer_to_the_plan() -> None:

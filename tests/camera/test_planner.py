@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from camera.composition import RESERVE_DEG, Composer
 from camera.framing import load_framing
 from camera.head import Pose
+from camera.interest import Interest, Subject
 from camera.motion import Limits, Motion, follow
 from camera.mount import Mount
 from camera.planner import CALM, NORMAL, SPORT, TICK_US, Plan, Planner, Style
@@ -129,14 +131,24 @@ def test_the_same_calls_give_the_same_plans() -> None:
     assert _watch(_planner(), iter(track)) == _watch(_planner(), iter(track))
 
 
-def test_a_ball_that_moves_on_evenly_is_kept_near_the_middle() -> None:
-    track = [_view(k * TICK_US, -30 + 5.0 * k * 0.02, 0.0, 5.0) for k in range(500)]
-    last = _watch(_planner(-30.0), iter(track))[-1]
+@pytest.mark.parametrize("speed_m_s", [5.0, -5.0, 8.0])
+def test_a_ball_that_moves_on_evenly_has_room_in_front_of_it(speed_m_s: float) -> None:
+    begin_m = -math.copysign(40.0, speed_m_s)
+    track = [_view(k * TICK_US, begin_m + speed_m_s * k * 0.02, 0.0, speed_m_s) for k in range(400)]
+    last = _watch(_planner(begin_m), iter(track))[-1]
     ball = track[-1].ball
     assert ball is not None
-    ball_deg = MOUNT.aim(ball.x_m, ball.y_m)[0]
-    assert last.target_pan_deg > ball_deg + 0.5, "the aim runs ahead"
-    assert abs(last.pan.position - ball_deg) < 1.5
+    room = (last.pan.position - MOUNT.aim(ball.x_m, ball.y_m)[0]) * math.copysign(1.0, speed_m_s) / last.width_deg
+    assert 0.1 < room < 0.25
+
+
+def test_a_tight_picture_keeps_room_behind_the_ball_for_one_that_is_played_back() -> None:
+    composer = Composer(MOUNT, load_profile())
+    for tick in range(400):
+        x_m = -20.0 + 0.2 * tick
+        focus = Interest(x_m, 0.0, 0.0, 10.0, 0.0, 10.0, 60.0, (Subject(x_m, 0.0, 0.0, 1.0),), lead_room=0.25)
+        wanted = composer.compose(focus, 16.0, 0.02)
+    assert 0.0 < wanted.pan_deg - MOUNT.aim(x_m, 0.0)[0] < 8.0 - RESERVE_DEG + 1e-9
 
 
 def test_inside_the_dead_zone_the_camera_does_not_creep() -> None:
