@@ -236,6 +236,7 @@ class CameraController:
                 ending.callback(self._tracking.close)
             ending.callback(self._head.close)
             ending.callback(self._flush)
+            self._head.tally(False, _now_us())  # nobody puts it out later
             self._counts["stopped"] = int(self._head.rest(STOP_US, _now_us))
 
     def _steer(self) -> None:
@@ -272,6 +273,7 @@ class CameraController:
         if self._head.online:
             self._command(plan, now_us)
         self._learn(plan, steering, now_us)
+        self._head.tally(self.authority.on_air, now_us)
         self._head.send(now_us)
         self._record_tick(plan, steering, now_us)
 

@@ -43,6 +43,7 @@ from camera.protocols.messages import (
     Position,
     PositionInquiry,
     Signal,
+    Tally,
     ZoomDirect,
     ZoomInquiry,
     ZoomPosition,
@@ -57,6 +58,8 @@ SILENT_US = 600_000
 #: A pause between two calls counts as at most this much silence: a busy machine is no silent head.
 LISTEN_US_MAX = 100_000
 STOP_AGAIN_US = 400_000
+#: Interval at which a lit tally lamp is lit again: Sony's heads put it out after 15 s.
+TALLY_US = 5_000_000
 STILL_REPORTS = 2
 #: Two reports count as equal within this angle: encoders of fine heads flicker.
 STILL_DEG = 0.01
@@ -125,6 +128,7 @@ class HeadConnection:
         self._silent_us, self._listened_us = 0, now_us
         self._ask_due_us = self._ask_zoom_due_us = 0
         self._still_reports = 0
+        self._tally, self._tally_due_us = False, 0
 
     @property
     def online(self) -> bool:
@@ -173,6 +177,14 @@ class HeadConnection:
         """Turn the head until the next drive; (0, 0) stops it."""
         self.in_force, self._driven_us = drive, now_us
         self._command(drive)
+
+    def tally(self, on: bool, now_us: int) -> None:
+        """Light the tally lamp or put it out, if the protocol has a command for it. Call it as often as ``send``."""
+        if not (self._session.shows_tally and self._session.ready):
+            return
+        if on != self._tally or (on and now_us >= self._tally_due_us):
+            self._tally, self._tally_due_us = on, now_us + TALLY_US
+            self._session.submit(Tally(on))
 
     def ask_max_steps(self) -> None:
         """Ask for the highest speed steps; ``max_steps`` gets the answer. VISCA only."""
@@ -241,6 +253,7 @@ class HeadConnection:
 
     def _settle(self, now_us: int) -> None:
         self.state, self._still_reports, self.report = State.SETTLING, 0, None
+        self._tally_due_us = now_us  # a head that was switched off has forgotten it
         self.observer.lost()
         self.observer.halted()
         self._halt(now_us)

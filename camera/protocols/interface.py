@@ -28,6 +28,11 @@ class HeadSession(Protocol):
     refusal: str
 
     @property
+    def shows_tally(self) -> bool:
+        """True if the protocol has a command for the tally lamp."""
+        ...
+
+    @property
     def drive_repeat_us(self) -> int:
         """Time after which a drive that is to go on must be repeated, because the head would end it by itself.
 

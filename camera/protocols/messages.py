@@ -57,6 +57,12 @@ class ZoomDirect(msgspec.Struct, frozen=True):
     units: int
 
 
+class Tally(msgspec.Struct, frozen=True):
+    """Light the tally lamp of the head, or put it out."""
+
+    on: bool
+
+
 class Cancel(msgspec.Struct, frozen=True):
     """Cancel the command that runs in ``socket``."""
 
@@ -84,7 +90,7 @@ class StatusInquiry(msgspec.Struct, frozen=True):
 
 
 Inquiry = PositionInquiry | ZoomInquiry | MaxSpeedInquiry | StatusInquiry
-Action = Drive | Absolute | Relative | Home | Recalibrate | ZoomDrive | ZoomDirect | Cancel | InterfaceClear
+Action = Drive | Absolute | Relative | Home | Recalibrate | ZoomDrive | ZoomDirect | Tally | Cancel | InterfaceClear
 Message = Action | Inquiry
 
 
@@ -166,6 +172,6 @@ def slot_of(message: Message) -> str:
     """Return a message's slot; a newer message of a slot replaces an older one."""
     if isinstance(message, ZoomDrive | ZoomDirect):
         return "zoom"
-    if isinstance(message, Inquiry | Cancel | InterfaceClear):
+    if isinstance(message, Inquiry | Tally | Cancel | InterfaceClear):
         return type(message).__name__
     return "pan_tilt"

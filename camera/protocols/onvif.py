@@ -89,6 +89,7 @@ class Onvif:
     interval_us = 0
     answer_us = 2_000_000
     closes_idle = True
+    shows_tally = False
 
     def __init__(
         self,

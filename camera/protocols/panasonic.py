@@ -1,7 +1,8 @@
 """Panasonic's AW protocol: commands in the query of an HTTP GET, at least 130 ms apart.
 
 ``/cgi-bin/aw_ptz?cmd=%23PTS5050&res=1``: ``#PTS`` turns at speeds 01 to 99 (50 stands still), ``#APC`` moves to and
-asks for the position, ``#AXZ`` and ``#GZ`` the zoom (Panasonic, HD/4K Integrated Camera Interface Specifications).
+asks for the position, ``#AXZ`` and ``#GZ`` the zoom, ``#DA`` the tally lamp (Panasonic, HD/4K Integrated Camera
+Interface Specifications).
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ def encode(message: Message) -> str:
             return f"#AXZ{WIDE + units:03X}"
         case messages.ZoomDrive(step):
             return f"#Z{STILL + 6 * step:02d}"
+        case messages.Tally(on):
+            return f"#DA{on:d}"
         case messages.PositionInquiry():
             return "#APC"
         case messages.ZoomInquiry():
@@ -67,6 +70,8 @@ def decode(command: str) -> Message:
         if name == "#APC" and len(numbers) == 8:
             top = 0x7F
             return messages.Absolute(int(numbers[:4], 16) - CENTRE, int(numbers[4:], 16) - CENTRE, top, top)
+        if name[:3] == "#DA" and command[3:] in ("0", "1"):
+            return messages.Tally(command[3:] == "1")
         if name == "#AXZ" and len(numbers) == 3:
             return messages.ZoomDirect(int(numbers, 16) - WIDE)
     except ValueError as error:
@@ -118,6 +123,7 @@ class PanasonicAw:
     answer_us = 2_000_000
     drive_repeat_us = 0
     closes_idle = True
+    shows_tally = True
 
     def __init__(
         self,

@@ -82,12 +82,14 @@ class Dialect(Protocol):
         drive_repeat_us: see ``HeadSession.drive_repeat_us``.
         closes_idle: a head that closes the connection between two messages is no fault (HTTP). Otherwise it is: the
             head may have been switched off.
+        shows_tally: see ``HeadSession.shows_tally``.
     """
 
     interval_us: int
     answer_us: int
     drive_repeat_us: int
     closes_idle: bool
+    shows_tally: bool
 
     def encode(self, message: Message, continued: bool = False) -> bytes:
         """Return the bytes of a message; ``continued``, of its next request after a reply ``More``."""
@@ -151,6 +153,11 @@ class TurnSession:
     def next_event(self) -> SessionEvent | None:
         """Return the oldest event of the session that has not been read; None if there is none."""
         return self._session_events.popleft() if self._session_events else None
+
+    @property
+    def shows_tally(self) -> bool:
+        """True if the protocol has a command for the tally lamp."""
+        return self._dialect.shows_tally
 
     @property
     def drive_repeat_us(self) -> int:

@@ -33,6 +33,7 @@ from camera.protocols.messages import (
     Report,
     Status,
     StatusInquiry,
+    Tally,
     ZoomDirect,
     ZoomDrive,
     ZoomInquiry,
@@ -292,6 +293,7 @@ _ENCODERS: dict[type, Callable[..., bytes]] = {
     Recalibrate: _fixed("01 06 05"),
     ZoomDrive: _encode_zoom_drive,
     ZoomDirect: lambda m, p: b"\x01\x04\x47" + to_nibbles(m.units, p.zoom.nibbles),
+    Tally: lambda m, _p: bytes((0x01, 0x7E, 0x01, 0x0A, 0x00, 2 if m.on else 3)),
     Cancel: lambda m, _p: bytes((0x20 | m.socket,)),
     InterfaceClear: _fixed("01 00 01"),
     PositionInquiry: _fixed("09 06 12"),
@@ -312,6 +314,7 @@ def _decoders(profile: Profile) -> tuple[tuple[bytes, int, Callable[[bytes], Mes
         (b"\x01\x06\x05", 0, lambda _arguments: Recalibrate()),
         (b"\x01\x04\x07", 1, _decode_zoom_drive),
         (b"\x01\x04\x47", profile.zoom.nibbles, lambda arguments: ZoomDirect(decode_zoom(arguments, profile))),
+        (b"\x01\x7e\x01\x0a\x00", 1, _decode_tally),
         (b"\x01\x00\x01", 0, lambda _arguments: InterfaceClear()),
         (b"\x09\x06\x12", 0, lambda _arguments: PositionInquiry()),
         (b"\x09\x04\x47", 0, lambda _arguments: ZoomInquiry()),
@@ -353,6 +356,12 @@ def _decode_zoom_drive(arguments: bytes) -> ZoomDrive:
     if direction not in (2, 3) or speed > 7:
         raise ViscaError(f"zoom speed {arguments[0]:02x}")
     return ZoomDrive(speed + 1 if direction == 2 else -speed - 1)
+
+
+def _decode_tally(arguments: bytes) -> Tally:
+    if arguments[0] not in (2, 3):
+        raise ViscaError(f"tally {arguments[0]:02x} is not 02 or 03")
+    return Tally(arguments[0] == 2)
 
 
 def _step(value: int, axis: AxisProfile, profile: Profile) -> int:

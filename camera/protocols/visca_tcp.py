@@ -21,6 +21,7 @@ class ViscaTcp:
     drive_repeat_us = 0
     closes_idle = False
     closes = False
+    shows_tally = True
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile

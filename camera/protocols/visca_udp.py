@@ -132,6 +132,7 @@ class Session:
     wants_new_connection = False  # datagrams have none
     drive_repeat_us = 0
     refusal = ""  # VISCA has no login, and no head refuses a reset
+    shows_tally = True
 
     def __init__(self, profile: Profile, rules: Rules | None = None) -> None:
         self.profile, self.rules = profile, rules or Rules()

@@ -10,7 +10,7 @@ import msgspec
 
 from camera.head import Head, Pose, ordered, reported
 from camera.profile import Profile
-from camera.protocols.messages import Action, Drive, Inquiry, Report, ZoomDrive
+from camera.protocols.messages import Action, Drive, Inquiry, Report, Tally, ZoomDrive
 
 
 class Body:
@@ -23,12 +23,14 @@ class Body:
 
     Attributes:
         executed: number of orders executed so far.
+        tally: its tally lamp is lit.
     """
 
     def __init__(self, head: Head, now_us: int = 0, dead_us: int = 0) -> None:
         self.head, self._now_us, self._dead_us = head, now_us, dead_us
         self._coming: deque[tuple[int, Callable[[Head], Head]]] = deque()
         self.executed = 0
+        self.tally = False
 
     @property
     def profile(self) -> Profile:
@@ -57,6 +59,9 @@ class Body:
 
     def order(self, action: Action) -> None:
         """Execute an order."""
+        if isinstance(action, Tally):
+            self.tally = action.on
+            return
         self._change(lambda head: ordered(head, action))
 
     def turn(self, pan_deg_s: float, tilt_deg_s: float) -> None:

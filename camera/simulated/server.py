@@ -200,6 +200,12 @@ class HeadServer:
             return not (head.pan.still and head.tilt.still)
 
     @property
+    def tally(self) -> bool:
+        """True while its tally lamp is lit."""
+        with self._lock:
+            return self._body.tally
+
+    @property
     def executed(self) -> int:
         """Number of commands executed so far that move the head."""
         with self._lock:
@@ -240,6 +246,7 @@ class HeadServer:
     def _reboot(self, now_us: int) -> None:
         self._body.advance(now_us)
         self._body.halt()
+        self._body.tally = False
         self._device = self._make()
         for peer in list(self._streams):
             self._hang_up(peer)

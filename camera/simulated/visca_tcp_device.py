@@ -61,11 +61,11 @@ class ViscaTcpDevice:
             return [codec.Completion(0)]
         self._body.order(message)
         slot = slot_of(message)
-        if isinstance(message, Drive | messages.ZoomDrive) or self._body.is_still(slot):
+        if isinstance(message, Drive | messages.ZoomDrive | messages.Tally) or self._body.is_still(slot):
             self._jobs.pop(slot, None)
             return [codec.Ack(_SOCKETS[slot]), codec.Completion(_SOCKETS[slot])]
         self._jobs[slot] = peer
         return [codec.Ack(_SOCKETS[slot])]
 
 
-_SOCKETS = {"pan_tilt": 1, "zoom": 2}
+_SOCKETS = {"pan_tilt": 1, "zoom": 2, "Tally": 2}

@@ -151,7 +151,7 @@ class ViscaUdpDevice:
             return out + self._answer(peer, sequence, codec.Refusal(0, codec.BUFFER_FULL))
         self._body.order(message)
         out += self._answer(peer, sequence, codec.Ack(free))
-        if isinstance(message, messages.Drive | messages.ZoomDrive) or self._body.is_still(slot):
+        if isinstance(message, messages.Drive | messages.ZoomDrive | messages.Tally) or self._body.is_still(slot):
             return out + self._answer(peer, sequence, codec.Completion(free))
         self._jobs[free] = _Job(peer, sequence, slot)
         return out

@@ -110,6 +110,17 @@ def test_the_head_follows_the_ball_and_what_it_did_is_recorded(rig: Rig) -> None
     assert last.achieved_tilt_deg == pytest.approx(last.planned_tilt_deg, abs=3.0)
 
 
+def test_a_camera_on_air_lights_the_lamp_of_its_head_until_the_run_ends(rig: Rig) -> None:
+    rig.controller.authority.on_air = True
+    eventually(lambda: rig.head.tally)
+    rig.controller.authority.on_air = False
+    eventually(lambda: not rig.head.tally)
+    rig.controller.authority.on_air = True
+    eventually(lambda: rig.head.tally)
+    rig.controller.stop()
+    eventually(lambda: not rig.head.tally)
+
+
 def test_a_silent_feed_stops_the_head_and_a_speaking_one_moves_it_again(rig: Rig) -> None:
     eventually(lambda: rig.head.moving)
     rig.feed.on = False

@@ -167,3 +167,54 @@ def test_the_model_follows_the_dead_time_of_the_profile() -> None:
         head.run(0.02)
         model = head.connection.observer.at(head.now_us)
         assert model.pan_deg == pytest.approx(head.pose.pan_deg, abs=0.6)
+
+
+def lit_for(head: VirtualHead, seconds: float, on: bool) -> None:
+    """Let the connection work for a time, while the lamp should be lit or not."""
+    for _ in range(round(seconds / 0.02)):
+        head.connection.tally(on, head.now_us)
+        head.run(0.02)
+
+
+@pytest.mark.parametrize("name", ["visca", "visca-tcp", "aw"])
+def test_a_head_shows_the_tally_while_it_turns_and_again_after_a_reboot(name: str) -> None:
+    head = steered(name)
+    lit_for(head, 1.0, True)
+    assert head.body.tally
+    assert head.moving
+    head.reboot()
+    head.up = head.down = False
+    lit_for(head, 3.0, True)
+    assert not head.body.tally
+    head.up = head.down = True
+    lit_for(head, 4.0, True)
+    assert head.body.tally
+    lit_for(head, 1.0, False)
+    assert not head.body.tally
+
+
+@pytest.mark.parametrize("name", ["visca", "visca-tcp", "aw"])
+def test_a_lamp_that_the_head_puts_out_by_itself_is_lit_again(name: str) -> None:
+    head = steered(name)
+    lit_for(head, 1.0, True)
+    head.body.tally = False
+    lit_for(head, 6.0, True)
+    assert head.body.tally
+
+
+def test_a_protocol_without_a_tally_is_steered_as_before() -> None:
+    head = steered("onvif")
+    sent = head.connection.counts["commands_sent"]
+    lit_for(head, 1.0, True)
+    assert not head.body.tally
+    assert head.moving
+    assert head.connection.counts["commands_sent"] - sent <= 4  # the repeated drive
+
+
+def test_the_tally_survives_lost_datagrams_and_costs_no_link() -> None:
+    head = steered("visca", loss=0.1)
+    for turn in range(40):
+        lit_for(head, 1.0, turn % 2 == 0)
+        assert head.connection.state is State.OBEYING
+    lit_for(head, 2.0, True)
+    assert head.body.tally

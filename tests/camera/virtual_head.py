@@ -104,6 +104,7 @@ class VirtualHead:
     def reboot(self) -> None:
         """Stop the device and let it forget its controllers."""
         self.body.halt()
+        self.body.tally = False
         self._device = self._make()
 
     @property
