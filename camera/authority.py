@@ -58,11 +58,12 @@ class Authority:
         rule_name: the name of that rule; empty for none.
         style, role: those of its own.
         on_air: its picture is on air.
+        mount: may be replaced.
         care: the state of the care for failures.
     """
 
     def __init__(self, mount: Mount, profile: Profile, bounds: Bounds, role: Role, style: Style, calm: Style) -> None:
-        self._mount, self._profile, self._bounds, self._calm = mount, profile, bounds, calm
+        self.mount, self._profile, self._bounds, self._calm = mount, profile, bounds, calm
         self.role, self.style = role, style
         self.operator: Order | Track | None = None
         self.rule: Order | Track | None = None
@@ -118,9 +119,9 @@ class Authority:
     def pose_at(self, x_m: float, y_m: float, width_m: float) -> Pose:
         """Return the pose that shows a point on the grass in a picture of a width, as nearly as the camera can."""
         zoom = self._profile.zoom
-        width_deg = 2 * math.degrees(math.atan(width_m / 2 / self._mount.distance_m(x_m, y_m)))
+        width_deg = 2 * math.degrees(math.atan(width_m / 2 / self.mount.distance_m(x_m, y_m)))
         width_deg = max(zoom.tele_width_deg, min(zoom.wide_width_deg, width_deg))
-        return Pose(*self._bounds.clipped(*self._mount.aim(x_m, y_m)), width_deg)
+        return Pose(*self._bounds.clipped(*self.mount.aim(x_m, y_m)), width_deg)
 
 
 def _is_near(pose: Pose, goal: Pose) -> bool:

@@ -59,6 +59,10 @@ class Composer:
         self._needed_log: float | None = None
         self._ball_pan_deg: float | None = None
 
+    def remount(self, mount: Mount) -> None:
+        """Compose for another mount from now on; the ball does not move by it."""
+        self._mount, self._ball_pan_deg = mount, None
+
     def compose(self, focus: Interest, width_deg: float, dt_s: float) -> Composition:
         """Return the picture that is wanted.
 

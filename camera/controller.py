@@ -141,6 +141,7 @@ class CameraController:
         self.distrust = ""
         self._chooser = StepChooser(profile)
         self._measured_mount, self._correction = mount, Correction()
+        self._calibrated: Mount | None = None
         self._nudge: tuple[Pose, Plan | None] | None = None  # where a drive has left the camera, and the plan after it
         self._was_online = False
         self._cursor = 0
@@ -181,6 +182,17 @@ class CameraController:
     def focus(self) -> Interest | None:
         """Return the point of interest of the play at the last tick; None without a ball or under an order."""
         return self._planner.focus
+
+    def calibrate(self, mount: Mount) -> None:
+        """Steer with another mount from the next tick on."""
+        self._calibrated = mount
+
+    def standing(self) -> tuple[float, float] | None:
+        """Return pan and tilt as the head has reported them, in its own degrees; None while it turns or is silent."""
+        report = self._head.report
+        if report is None or not (self._head.online and self._head.is_still):
+            return None
+        return self._profile.pan.deg(report[2][0]), self._profile.tilt.deg(report[2][1])
 
     def stop(self) -> None:
         """Stop the head, wait until it stands still (at most ``STOP_S``), record the last rows. Safe to call twice."""
@@ -266,6 +278,7 @@ class CameraController:
 
     def _tick(self, now_us: int) -> None:
         self._head.listen(now_us)
+        self._take_calibration()
         self._take_feed(now_us)
         self._take_head(now_us)
         steering = self._steered(now_us)
@@ -292,7 +305,18 @@ class CameraController:
                 off_deg = pose.pan_deg - plan.target_pan_deg, pose.tilt_deg - plan.target_tilt_deg
                 speed_deg_s = moved_deg / ((now_us - before.now_us) / 1e6)
                 self._correction = self._correction.nudged(*off_deg, pose.width_deg, speed_deg_s)
-                self._mount = self._planner.mount = self._correction.applied(self._measured_mount)
+                self._remount()
+
+    def _take_calibration(self) -> None:
+        """Take a mount that was calibrated since the last tick; what nudges had shown of the old one is void."""
+        if (mount := self._calibrated) is not None:
+            self._calibrated, self._measured_mount, self._correction = None, mount, Correction()
+            self.authority.mount = mount
+            self._remount()
+
+    def _remount(self) -> None:
+        self._mount = self._correction.applied(self._measured_mount)
+        self._planner.remount(self._mount)
 
     def _steered(self, now_us: int) -> Steering:
         """Let the authority decide who steers in this tick, and tell the planner."""

@@ -203,6 +203,11 @@ class Planner:
             pulls = [replace(pull, ended_by="") if pull.ended_by == event.id else pull for pull in pulls]
         self._pulls = tuple(pulls[-PULLS_MAX:])
 
+    def remount(self, mount: Mount) -> None:
+        """Aim from another mount from now on: it was corrected or calibrated."""
+        self.mount = mount
+        self._composer.remount(mount)
+
     def resume_at(self, pose: Pose) -> None:
         """Continue from ``pose``, where the head stands still after a reconnect."""
         self._pan, self._tilt = Motion(pose.pan_deg), Motion(pose.tilt_deg)

@@ -10,21 +10,20 @@ from __future__ import annotations
 import time
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request
+from fastapi import APIRouter, Body, Query, Request
 from fastapi import Path as PathValue
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 from starlette.websockets import WebSocket
 
 from app.api.limits import StreamLimit
+from app.api.orders import CameraName, OperatorRequest, Orders
 from app.api.schemas import answer, as_json, refusals, streamed
 from app.api.streams import Stream
-from app.cameras.group import POINT_M, CameraGroup, CameraInfo, OrderRefusedError
+from app.cameras.group import POINT_M, CameraGroup, CameraInfo
 from app.cameras.journal import NEWEST_MAX, Entry
-from camera.operator import GoTo, Hold, ManualDrive, Order, Track
+from camera.operator import GoTo, Hold, ManualDrive
 from camera.rules import Rule
-from dashboard.access import audit, grant_of, permits
-from dashboard.roles import Role
 from football.untrusted import decode_json
 
 STRUCTS: Final[tuple[Any, ...]] = (list[CameraInfo], list[Entry], list[Rule])
@@ -43,7 +42,8 @@ REPEAT_S: Final = 0.5
 
 _Share = Annotated[float, Field(ge=-1, le=1)]
 _Metres = Annotated[float, Query(ge=-200, le=200)]
-_Name = Annotated[str, PathValue(description="Name of the camera.", max_length=200)]
+_Player = Annotated[str, PathValue(max_length=100)]
+_Event = Annotated[str, PathValue(max_length=500)]
 _Force = Annotated[bool, Query(description="Do it although the camera is on air.")]
 
 
@@ -53,42 +53,6 @@ class DriveIn(BaseModel):
     pan: _Share = 0.0
     tilt: _Share = 0.0
     zoom: _Share = 0.0
-
-
-def _operator(request: Request) -> Request:
-    if not permits(request, Role.OPERATOR):
-        raise HTTPException(403, "this needs the token of an operator")
-    return request
-
-
-_Operator = Annotated[Request, Depends(_operator)]
-
-
-class _Orders:
-    """Gives the orders of a request to a camera, and notes them."""
-
-    def __init__(self, group: CameraGroup) -> None:
-        self._group = group
-
-    def order(self, request: Request, name: str, order: Order | Track | None, what: str, *, force: bool) -> Response:
-        """Give an order; answer with the state of the camera. The journal gets a refused one, too."""
-        try:
-            self._group.order(name, order, force=force)
-        except OrderRefusedError as refusal:
-            self.note(request, name, what, f"refused: {refusal}")
-            raise
-        return self.noted(request, name, what)
-
-    def noted(self, request: Request, name: str, what: str) -> Response:
-        """Note what was done; answer with the state of the camera."""
-        self.note(request, name, what)
-        return as_json(self._group.info(name))
-
-    def note(self, request: Request, name: str, what: str, reason: str = "") -> None:
-        """Note what was done, or why not, in the log of the run and in the journal of the match."""
-        grant = grant_of(request)
-        audit("camera refused an order" if reason else "camera ordered", grant, request, camera=name, order=what)
-        self._group.journal.note(name, what, grant.name or "none", reason)
 
 
 class _Watching:
@@ -140,7 +104,7 @@ def camera_routes(group: CameraGroup, streams: StreamLimit) -> APIRouter:
         return as_json(group.journal.newest(camera, limit))
 
     @router.get("/{name}", responses=answer(CameraInfo, _CAMERA) | refusals(404))
-    def camera(name: _Name) -> Response:
+    def camera(name: CameraName) -> Response:
         """Show one camera."""
         return as_json(group.info(name))
 
@@ -149,41 +113,44 @@ def camera_routes(group: CameraGroup, streams: StreamLimit) -> APIRouter:
 
 
 def _add_orders(router: APIRouter, group: CameraGroup) -> None:
-    orders, described = _Orders(group), answer(CameraInfo, _CAMERA) | refusals(404)
+    orders, described = Orders(group), answer(CameraInfo, _CAMERA) | refusals(404)
     guarded = described | refusals(404, 409)
 
     @router.post("/{name}/hold", responses=guarded)
-    def hold(name: _Name, request: _Operator) -> Response:
+    def hold(name: CameraName, request: OperatorRequest) -> Response:
         """Brake and stand still until another order or `release`."""
         return orders.order(request, name, Hold(), "hold", force=True)
 
     @router.post("/{name}/release", responses=guarded)
-    def release(name: _Name, request: _Operator, force: _Force = False) -> Response:
+    def release(name: CameraName, request: OperatorRequest, force: _Force = False) -> Response:
         """Hand the camera back; it goes on from here within the limits of its style."""
         return orders.order(request, name, None, "release", force=force)
 
     @router.post("/{name}/drive", responses=guarded)
-    def drive(name: _Name, request: _Operator, speeds: Annotated[DriveIn, Body()]) -> Response:
+    def drive(name: CameraName, request: OperatorRequest, speeds: Annotated[DriveIn, Body()]) -> Response:
         """Turn and zoom. The camera stops half a second after the last such message, and stands until `release`."""
         now_us = time.monotonic_ns() // 1000
         order = ManualDrive(speeds.pan, speeds.tilt, speeds.zoom, now_us)
         return orders.order(request, name, order, "drive", force=True)
 
     @router.post("/{name}/preset/{preset}", responses=guarded)
-    def preset(name: _Name, preset: str, request: _Operator, force: _Force = False) -> Response:
+    def preset(name: CameraName, preset: str, request: OperatorRequest, force: _Force = False) -> Response:
         """Go to a preset of the cameras' file and stay there."""
         return orders.order(request, name, GoTo(group.preset(name, preset)), f"preset {preset}", force=force)
 
     @router.post("/{name}/player/{player}", responses=guarded)
     def player(
-        name: _Name, player: Annotated[str, PathValue(max_length=100)], request: _Operator, force: _Force = False
+        name: CameraName,
+        player: Annotated[str, PathValue(max_length=100)],
+        request: OperatorRequest,
+        force: _Force = False,
     ) -> Response:
         """Follow a player, by object id."""
         return orders.order(request, name, group.player(player), f"player {player}", force=force)
 
     @router.post("/{name}/point", responses=guarded)
     def point(
-        name: _Name, request: _Operator, x_m: _Metres, y_m: _Metres,
+        name: CameraName, request: OperatorRequest, x_m: _Metres, y_m: _Metres,
         width_m: Annotated[float, Query(gt=0, le=200)] = POINT_M, force: _Force = False,
     ) -> Response:  # fmt: skip
         """Show a point of the pitch."""
@@ -192,7 +159,10 @@ def _add_orders(router: APIRouter, group: CameraGroup) -> None:
 
     @router.post("/{name}/event/{event:path}", responses=guarded)
     def event(
-        name: _Name, event: Annotated[str, PathValue(max_length=500)], request: _Operator, force: _Force = False
+        name: CameraName,
+        event: Annotated[str, PathValue(max_length=500)],
+        request: OperatorRequest,
+        force: _Force = False,
     ) -> Response:
         """Show the place of an event that may still change, by its id."""
         found = group.event(event)
@@ -200,19 +170,19 @@ def _add_orders(router: APIRouter, group: CameraGroup) -> None:
         return orders.order(request, name, GoTo(pose), f"event {event}", force=force)
 
     @router.post("/{name}/style/{style}", responses=described)
-    def style(name: _Name, style: str, request: _Operator) -> Response:
+    def style(name: CameraName, style: str, request: OperatorRequest) -> Response:
         """Move in a style from now on: calm, normal or sport."""
         group.set_style(name, style)
         return orders.noted(request, name, f"style {style}")
 
     @router.post("/{name}/on-air", responses=described)
-    def on_air(name: _Name, request: _Operator) -> Response:
+    def on_air(name: CameraName, request: OperatorRequest) -> Response:
         """Tally: the picture is on air. The camera moves in the calm style, and refuses another picture (409)."""
         group.set_on_air(name, on_air=True)
         return orders.noted(request, name, "on air")
 
     @router.post("/{name}/off-air", responses=described)
-    def off_air(name: _Name, request: _Operator) -> Response:
+    def off_air(name: CameraName, request: OperatorRequest) -> Response:
         """Tally: the picture is off air."""
         group.set_on_air(name, on_air=False)
         return orders.noted(request, name, "off air")
@@ -224,7 +194,7 @@ def rule_routes(group: CameraGroup) -> APIRouter:
     Args:
         group: the cameras of the run.
     """
-    router, orders = APIRouter(prefix="/rules", tags=["rules"]), _Orders(group)
+    router, orders = APIRouter(prefix="/rules", tags=["rules"]), Orders(group)
     body = {"requestBody": {"required": True, "content": {"application/json": {
         "schema": {"$ref": "#/components/schemas/Rule"}}}}}  # fmt: skip
 
@@ -234,7 +204,7 @@ def rule_routes(group: CameraGroup) -> APIRouter:
         return as_json(group.rules())
 
     @router.put("", responses=answer(Rule, _RULE) | refusals(413), openapi_extra=body)
-    async def put(request: _Operator) -> Response:
+    async def put(request: OperatorRequest) -> Response:
         """Add a rule, or replace the one of its name, until the run ends; the file stays as it is."""
         rule = decode_json(await request.body(), Rule)
         group.put_rule(rule)
@@ -242,7 +212,7 @@ def rule_routes(group: CameraGroup) -> APIRouter:
         return as_json(rule)
 
     @router.delete("/{name}", status_code=204, response_class=Response, responses=refusals(404))
-    def remove(name: Annotated[str, PathValue(max_length=200)], request: _Operator) -> Response:
+    def remove(name: Annotated[str, PathValue(max_length=200)], request: OperatorRequest) -> Response:
         """Remove a rule; a camera that it holds is handed back."""
         group.remove_rule(name)
         orders.note(request, "", f"rule {name} is removed")

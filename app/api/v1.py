@@ -17,6 +17,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from app.api.calibration import STRUCTS as CALIBRATION_STRUCTS
+from app.api.calibration import calibration_routes
 from app.api.cameras import STRUCTS as CAMERA_STRUCTS
 from app.api.cameras import camera_routes, rule_routes
 from app.api.limits import RateLimiter, StreamLimit
@@ -24,7 +26,8 @@ from app.api.matches import STRUCTS, match_routes
 from app.api.schemas import Refusal, as_json, describe, refused
 from app.api.served import ServedMatch
 from app.base.errors import one_line
-from app.cameras.group import CameraGroup, OrderRefusedError
+from app.cameras.group import CameraGroup
+from app.cameras.refusals import OrderRefusedError
 from football.errors import UserError
 from replay.match_store import StoreError
 
@@ -50,12 +53,13 @@ def api_application(matches: Mapping[str, ServedMatch], cameras: CameraGroup) ->
     )
     api.include_router(match_routes(matches, streams))
     api.include_router(camera_routes(cameras, streams))
+    api.include_router(calibration_routes(cameras))
     api.include_router(rule_routes(cameras))
     api.add_middleware(BodyLimit)
     for kind in (StarletteHTTPException, UserError):
         api.add_exception_handler(kind, _refuse)
     api.add_exception_handler(RequestValidationError, _refuse_values)
-    describe(api, [*STRUCTS, *CAMERA_STRUCTS])
+    describe(api, [*STRUCTS, *CAMERA_STRUCTS, *CALIBRATION_STRUCTS])
     return api
 
 

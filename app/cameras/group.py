@@ -15,6 +15,7 @@ from football.errors import UserError
 from football.update_stream import EventRecord
 
 if TYPE_CHECKING:
+    from app.cameras.calibrations import Calibrations
     from camera.controller import CameraController
     from camera.head import Pose
     from camera.installation import Camera, CameraSetup
@@ -90,11 +91,13 @@ class CameraGroup:
     Attributes:
         journal: of orders, moves and failures.
         distrust: returns why the input is not reliable; empty if it is.
+        calibrations: of their mounts; None until they run.
     """
 
     def __init__(self) -> None:
         self.journal = Journal()
         self.distrust: Callable[[], str] = str
+        self.calibrations: Calibrations | None = None
         self._cameras: Mapping[str, tuple[Camera, CameraController]] = {}
         self._styles: dict[str, str] = {}
         self._roles: dict[str, str] = {}
@@ -201,6 +204,12 @@ class CameraGroup:
         if refusal:
             raise OrderRefusedError(f"camera {name}: {refusal}")
         controller.order(order)
+
+    def calibration(self, name: str) -> Calibrations:
+        """Return the calibrations, of which one is of this camera. Raises UnknownCameraError."""
+        self._one(name)
+        assert self.calibrations is not None, "the cameras run"
+        return self.calibrations
 
     def set_on_air(self, name: str, *, on_air: bool) -> None:
         """Set the tally of a camera, and keep it. Raises UnknownCameraError."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from app.cameras.calibrations import Calibrations
 from app.cameras.group import CameraGroup
 from app.cameras.journal import Journal
 from app.cameras.supervisor import Supervisor
@@ -65,6 +66,7 @@ def cameras_on(
     *,
     rules: Sequence[Rule] = (),
     folder: Path | None = None,
+    file: Path | None = None,
 ) -> Iterator[CameraGroup]:
     """Run cameras that follow ``feed`` while the context lasts; yield the group.
 
@@ -75,6 +77,7 @@ def cameras_on(
         group: receives them.
         rules: that move them.
         folder: of the match store, for journal, tally and cameras; None for no file.
+        file: of the cameras; a calibration is written to it. None for none.
 
     Raises:
         AddressError: the host of a head is unknown.
@@ -92,6 +95,7 @@ def cameras_on(
         started = {one.setup.name: (one, _controller(feed, append_in_turn, one, size_m, running)) for one in cameras}
         feed.provide_cameras(lambda: tuple(_pose(camera, one, size_m) for camera, one in started.values()))
         book, journal = RuleBook(rules, load_chances().of), Journal(folder)
+        group.calibrations = Calibrations(started, size_m, file, folder)
         group.started(started, book, journal, lambda event_id: feed.events().get(event_id), _players(feed), folder)
 
         def direct() -> None:

@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from app.cameras.calibrating import MarkRow, centre_marks, read_marks, split_marks, write_marks
+from app.cameras.calibrations import USUAL_MARKS
 from app.cameras.keys import operator_keys
 from app.cli.output import print_json
 from camera.calibration import Calibration, calibrated, lens
@@ -27,11 +28,6 @@ from football.errors import UserError
 ANSWER_US = 8_000_000
 #: Time that a head gets to say how many speed steps it has.
 MAX_STEPS_US = 1_500_000
-#: Marks that are asked for, where none are named: well spread, so that position and roll are determined.
-USUAL_MARKS = (
-    "corner-left-up", "corner-right-up", "corner-right-down", "corner-left-down", "centre-spot", "halfway-up",
-    "penalty-spot-left", "penalty-spot-right",
-)  # fmt: skip
 
 _File = Annotated[Path, typer.Argument(help="TOML file of the cameras.")]
 _Name = Annotated[str, typer.Option("--camera", help="Name of the camera in the file.")]

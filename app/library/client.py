@@ -14,6 +14,7 @@ from urllib.request import Request, urlopen
 import msgspec
 
 from app.api.answers import Events, Frontier, Health, MatchRow, Portion, Positions, StandingEvent
+from app.cameras.calibrations import CalibrationState
 from app.cameras.group import CameraInfo
 from app.cameras.journal import Entry
 from football.errors import UserError
@@ -153,6 +154,27 @@ class Client:
     def on_air(self, camera: str, *, on_air: bool) -> CameraInfo:
         """Set the tally of a camera."""
         return self._order(camera, "on-air" if on_air else "off-air")
+
+    def calibration(self, camera: str) -> CalibrationState:
+        """Return the marks of a camera that is being calibrated, and the mount that they give."""
+        return self._get(f"/cameras/{quote(camera, safe='')}/calibration", CalibrationState)
+
+    def start_calibration(self, camera: str) -> CalibrationState:
+        """Hold a camera, and begin to calibrate its mount."""
+        return self._ask("POST", f"/cameras/{quote(camera, safe='')}/calibration", CalibrationState)
+
+    def centre_mark(self, camera: str, mark: str) -> CalibrationState:
+        """Record that a mark of the pitch is in the middle of the camera's picture now."""
+        path = f"/cameras/{quote(camera, safe='')}/calibration/marks/{quote(mark, safe='')}"
+        return self._ask("POST", path, CalibrationState)
+
+    def finish_calibration(self, camera: str) -> CalibrationState:
+        """Let a camera steer with the mount that its marks give, and write it into the file of the cameras."""
+        return self._ask("POST", f"/cameras/{quote(camera, safe='')}/calibration/finish", CalibrationState)
+
+    def cancel_calibration(self, camera: str) -> CalibrationState:
+        """Forget the marks of a camera."""
+        return self._ask("DELETE", f"/cameras/{quote(camera, safe='')}/calibration", CalibrationState)
 
     def _match(self, name: str) -> str:
         if name:

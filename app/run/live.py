@@ -227,8 +227,11 @@ def _start_cameras(run: Run, live: LiveMatch, background: ExitStack) -> None:
         cameras, match = cameras_of(live.settings.cameras, live.feed.sheet()), live.match
         rules = rules_of(live.settings.cameras, cameras)
         background.enter_context(
-            cameras_on(live.feed, match.append_camera, cameras, run.cameras, rules=rules, folder=match.folder)
-        )
+            cameras_on(
+                live.feed, match.append_camera, cameras, run.cameras, rules=rules, folder=match.folder,
+                file=live.settings.cameras,
+            )
+        )  # fmt: skip
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import math
 import random
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -149,6 +150,15 @@ def test_a_tight_picture_keeps_room_behind_the_ball_for_one_that_is_played_back(
         focus = Interest(x_m, 0.0, 0.0, 10.0, 0.0, 10.0, 60.0, (Subject(x_m, 0.0, 0.0, 1.0),), lead_room=0.25)
         wanted = composer.compose(focus, 16.0, 0.02)
     assert 0.0 < wanted.pan_deg - MOUNT.aim(x_m, 0.0)[0] < 8.0 - RESERVE_DEG + 1e-9
+
+
+def test_a_corrected_mount_moves_the_aim() -> None:
+    planner = _planner()
+    planner.take_view(_view(0, 0.0), 0)
+    before = planner.tick(0)
+    planner.remount(msgspec.structs.replace(MOUNT, heading_deg=MOUNT.heading_deg + 2.0))
+    after = planner.tick(TICK_US)
+    assert after.target_pan_deg - before.target_pan_deg == pytest.approx(2.0, abs=0.05)
 
 
 def test_inside_the_dead_zone_the_camera_does_not_creep() -> None:
