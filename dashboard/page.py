@@ -65,7 +65,7 @@ def build_app(feed: Feed, links: Links = tuple) -> Dash:
     )
     _protect(app)
     # A function: each load of the page takes the newest sheet.
-    app.layout = lambda: _layout(feed.sheet(), tuple(links()))
+    app.layout = lambda: _layout(feed.sheet(), tuple(links()), bool(feed.cameras()))
     app.clientside_callback(
         ClientsideFunction("touchline", "filter"),
         Output("filtered", "data"),
@@ -97,10 +97,10 @@ def _protect(app: Dash) -> None:
         return "There is no such file.\n", 404
 
 
-def _layout(sheet: MatchSheet, links: Collection[tuple[str, str]]) -> Component:
+def _layout(sheet: MatchSheet, links: Collection[tuple[str, str]], has_cameras: bool) -> Component:
     return html.Div(
         [
-            _header(sheet, links),
+            _header(sheet, links, has_cameras),
             html.Main([_pitch(sheet), _events()], className="stage"),
             html.Section(id="strip", className="strip", **{"aria-label": "Health"}),
             dcc.Store(id="filtered"),
@@ -117,11 +117,12 @@ def _chooser(links: Collection[tuple[str, str]], mine: str) -> list[Component]:
     return [html.Nav(named, id="matches", className="matches", **{"aria-label": "Matches"})]
 
 
-def _header(sheet: MatchSheet, links: Collection[tuple[str, str]]) -> Component:
+def _header(sheet: MatchSheet, links: Collection[tuple[str, str]], has_cameras: bool) -> Component:
     return html.Header(
         [
             html.Div("Touchline", className="brand"),
             *_chooser(links, sheet.match_id),
+            *([html.A("Cameras", href="/cameras", className="cameras")] if has_cameras else []),
             html.Div(
                 [
                     html.Span(sheet.home, className="team home", id="home-name"),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from app.cameras.journal import Journal
+from app.cameras.refusals import OrderRefusedError, UnknownCameraError
 from app.cameras.tally import read_tally, write_tally
-from football.errors import UserError
 from football.update_stream import EventRecord
 
 if TYPE_CHECKING:
@@ -25,14 +25,6 @@ if TYPE_CHECKING:
 
 #: Width of the picture in metres at a point or an event, if the order has none.
 POINT_M: Final = 30.0
-
-
-class UnknownCameraError(UserError, LookupError):
-    """No camera, preset, style, player, event or rule of this name; the message names those that exist."""
-
-
-class OrderRefusedError(UserError):
-    """The camera cannot do this now: it is on air and would move to another picture, or it is not steered any more."""
 
 
 class CameraInfo(msgspec.Struct, frozen=True):
@@ -282,6 +274,11 @@ class CameraGroup:
     def figures(self) -> dict[str, dict[str, float | str]]:
         """Return the figures of each camera."""
         return {name: controller.figures() for name, (_, controller) in self._cameras.items()}
+
+    def cares(self) -> dict[str, tuple[str, str]]:
+        """Return by camera the state of its care for failures, and the fault that it has seen; empty for none."""
+        states = {name: self.state(name) for name in self._cameras}
+        return {name: (state.care, state.fault) for name, state in states.items()}
 
     def problems(self) -> dict[str, str]:
         """Return by camera what is wrong with its head; empty where it answers."""

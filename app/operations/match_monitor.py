@@ -127,6 +127,8 @@ class MatchMonitor:
         self.publisher: Publisher | None = None
         #: Gives by camera what is wrong with its head; empty where it answers.
         self.camera_problems: Callable[[], Mapping[str, str]] = dict
+        #: Gives by camera the state of its care for failures, and the fault that it has seen.
+        self.camera_cares: Callable[[], Mapping[str, tuple[str, str]]] = dict
         #: Gives by camera the figures of its steering.
         self.camera_figures: Callable[[], Mapping[str, Mapping[str, float | str]]] = dict
         self._states, self._paced, self._link = states, paced, link

@@ -95,6 +95,15 @@ class MatchCollector(Collector):
             for name, problem in monitor.camera_problems().items():
                 cameras.add_metric([monitor.match, name], int(not problem))
         yield cameras
+        care = GaugeMetricFamily(
+            "touchline_camera_care",
+            "1 for the state of a camera's care for failures, with the fault that it has seen; `following` is none.",
+            labels=["match", "camera", "state", "fault"],
+        )
+        for monitor in self._monitors:
+            for name, (state, fault) in monitor.camera_cares().items():
+                care.add_metric([monitor.match, name, state, fault], 1)
+        yield care
         steering = GaugeMetricFamily(
             "touchline_camera_steering",
             "Figures of a camera's steering.",

@@ -147,7 +147,7 @@ class Run:
         monitor = self._monitoring.add(feed, match.folder / "states", paced=paced, link=link, source=match.input)
         self._monitors[live.key], monitor.camera_problems = monitor, self.cameras.problems
         self.cameras.distrust = monitor.distrust
-        monitor.camera_figures = self.cameras.figures
+        monitor.camera_figures, monitor.camera_cares = self.cameras.figures, self.cameras.cares
         self._servers.serve(live.key, ServedMatch(feed, match.folder, monitor))
         options = settings.model_dump(mode="json", exclude={"parameters", "token"})
         log_event(_log, logging.INFO, "run begins", live.key, **options)

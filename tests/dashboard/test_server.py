@@ -22,7 +22,9 @@ from starlette.testclient import TestClient
 from dashboard import connections
 from dashboard.connections import CONNECTIONS_MAX
 from dashboard.demo import ScriptedFeed, demo_event, demo_sheet, view_at
+from dashboard.feed import CameraPose
 from dashboard.live import LiveState
+from dashboard.page import build_app
 from dashboard.routes import STREAMS_MAX, page_routes
 from dashboard.server import PortInUseError, ServerError, TokenNeededError, WebServer, build_application
 from football.match_sheet import MatchSheet
@@ -366,3 +368,15 @@ def _ended(client: socket.socket) -> bool:
 
 def _open_files() -> int:
     return len(os.listdir("/proc/self/fd"))
+
+
+def test_the_live_page_links_to_the_cameras_where_there_are_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    feed = ScriptedFeed(demo_sheet())
+
+    def links() -> list[str]:
+        layout = build_app(feed).server.test_client().get("/_dash-layout").get_json()
+        return re.findall(r'"href": "(/cameras)"', json.dumps(layout))
+
+    assert links() == []
+    monkeypatch.setattr(feed, "cameras", lambda: (CameraPose("main", None),))
+    assert links() == ["/cameras"]

@@ -338,3 +338,12 @@ def test_a_hub_counts_the_stages_that_have_shown_its_token():
         while hub.connected_stages():  # the hub hears of it in its own thread
             assert time.monotonic() < until_s
             time.sleep(0.01)
+
+
+def test_the_care_for_a_camera_is_a_metric_with_its_state_and_fault(case: Case):
+    case.monitor.camera_cares = lambda: {"main": ("easing", "ball"), "tight": ("following", "")}
+    found = {name: value for name, value in case.metrics().items() if name[0] == "touchline_camera_care"}
+    assert found == {
+        ("touchline_camera_care", "main", "ball", "easing"): 1,
+        ("touchline_camera_care", "tight", "", "following"): 1,
+    }
