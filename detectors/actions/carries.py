@@ -12,6 +12,7 @@ from detectors.contacts.hits import ReleaseParameters
 from detectors.decisions import at_least, is_over, note
 from detectors.emission import make_event
 from detectors.reasons import reason
+from detectors.signals.conditioning import ConditioningParameters
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BodyState, EventPayload, Scalar, frame_of, location_m, number, payload_of
 from football.pitch import end_of, pitch_of
@@ -27,6 +28,7 @@ class CarryParameters(msgspec.Struct, frozen=True):
         with_m: the ball is with its holder up to this distance.
         step_m: shorter steps of the holder do not count.
         every_us: time between two samples of the holder.
+        fastest_m_s: nobody covers the distance of a carry faster.
         apart_us: a ball that has been farther from the holder than ``with_m`` for this long is no longer carried.
     """
 
@@ -39,6 +41,9 @@ class CarryParameters(msgspec.Struct, frozen=True):
     )
     step_m: Annotated[float, reason("Ours: the body of a standing player sways by less.")] = 0.5
     every_us: Annotated[int, reason("Ours: a sprinter makes one step in it.")] = 100_000
+    fastest_m_s: Annotated[float, reason("The default of conditioning.body_speed_max_m_s (1.3).")] = (
+        ConditioningParameters().body_speed_max_m_s
+    )
     apart_us: Annotated[int, reason("Ours: a push that takes longer to run down was a pass to no one.")] = 2_500_000
 
 
@@ -182,7 +187,8 @@ class Carry:
     def _released(self, state: CarryState, event: Event, release: EventPayload) -> Step[CarryState]:
         """End the carry at a release, unless its kicker reaches the ball before all others.
 
-        The contact that the carry began with is no kick: he took the ball along, and lost it later.
+        A contact before he can have covered his way, as that which the carry began with, is no kick: he took the ball
+        along, and lost it later.
         """
         holder = state.holder
         if holder is None or holder.player != release.player or state.frame is None:
@@ -194,7 +200,7 @@ class Carry:
         if kick_us < holder.since_us or (own is not None and own.after_s <= soonest_s):
             return state, NOTHING
         kicked = holder
-        if kick_us > holder.since_us:
+        if holder.travelled_m <= self.parameters.fastest_m_s * (kick_us - holder.since_us) * 1e-6:
             kick_x_m, kick_y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
             kicked = msgspec.structs.replace(holder, with_us=kick_us, ball_x_m=kick_x_m, ball_y_m=kick_y_m)
         return CarryState(False, None, state.frame, state.due_us), self._end(kicked, event)

@@ -80,8 +80,9 @@ def test_a_ball_that_its_carrier_pushes_ahead_and_reaches_first_is_still_carried
     ]
 
 
-def test_a_carry_that_its_first_contact_began_lasts_as_long_as_the_ball_was_with_him() -> None:
-    causes = [contact("hit", 1.0, "home_9", 0.4), *run(1.0, 1.0, 5.0), released(2.1, "home_9", 13.0, 15.0, 1.0)]
+@pytest.mark.parametrize("kick_s", [1.0, 1.2], ids=["the first contact", "a contact too soon"])
+def test_a_carry_lasts_as_long_as_its_distance_takes(kick_s: float) -> None:
+    causes = [contact("hit", 1.0, "home_9", 0.4), *run(1.0, 1.0, 5.0), released(2.1, "home_9", 13.0, 15.0, kick_s)]
     _, end = fold(Carry(SHEET), causes)
     assert end.payload.detail["seconds_s"] == pytest.approx(1.0, abs=0.11)
     assert end.payload.x_m == pytest.approx(5.4, abs=0.6)
