@@ -111,6 +111,8 @@ class Authority:
 
     def take_rule(self, command: Order | Track | None, name: str) -> str:
         """Take the command of a rule, or None at its end; return why it has to wait, empty if it is in force now."""
+        if self.care.fault == "steering":
+            return self.care.problem
         if self.on_air and self.operator is None and command != self.rule:
             return f"it is on air: {_MOVES}"
         self.rule, self.rule_name = command, name

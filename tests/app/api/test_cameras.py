@@ -248,6 +248,11 @@ def test_a_camera_that_is_not_steered_any_more_takes_no_order(
     assert "it is not steered any more: ZeroDivisionError" in camera["problem"]
     for path in ("hold", "preset/left?force=true", "release"):
         assert "it is not steered any more" in post(client, path, 409)["detail"]
+    rule = {"name": "A", "when": "spot.taker", "camera": "main", "preset": "left"}
+    assert client.put("/api/v1/rules", json=rule).status_code == 200
+    feed.apply(corner(), 0)
+    wait_for_entry(client, "rule A", "not done yet: it is not steered any more")
+    assert client.get("/api/v1/cameras/main").json()["rule"] == ""
 
 
 def test_a_failure_is_shown_and_noted(client: TestClient, feed: MatchFeed) -> None:
