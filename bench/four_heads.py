@@ -2,8 +2,8 @@
 
 Four simulated heads run as processes of their own: VISCA over IP with lost datagrams, raw VISCA with torn pieces,
 ONVIF, AW. They restart now and then. A simulated match is played through Spark (or in process) and steers all four.
-Printed for each head: time from a position's arrival at the source to the first drive after it, how often the link was
-lost and found, how the run ended.
+Printed: the latency from the source to the hub; for each head the time from a position's arrival at the source to the
+first drive after it, how often the link was lost and found, how the run ended.
 
     python -m bench.four_heads [--seconds 120] [--engine spark] [--loss 0.02] [--reboot-every 40] [--json FILE]
 """
@@ -17,6 +17,7 @@ import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 HEADS = (
     ("main", "visca", "brc-x400", "main", "loss"),
@@ -44,7 +45,10 @@ def main() -> None:
         tables = [_head(running, options, *row) for row in HEADS]
         file = Path(folder) / "cameras.toml"
         file.write_text("\n".join(tables))
-        figures = _played(options, Path(folder) / "match", file)
+        summary = _played(options, Path(folder) / "match", file)
+    lanes = {stage: {q: row[q] for q in ("p50", "p95", "max")} for stage, row in summary["lane_latency_ms"].items()}
+    print("from the source to the hub, ms:", lanes)
+    figures = summary["cameras"]
     for name, found in figures.items():
         shown = {key: found.get(key, "-") for key in FIGURES}
         print(name, " ".join(f"{k}={v:.3g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in shown.items()))
@@ -75,7 +79,7 @@ def _head(
     )
 
 
-def _played(options: argparse.Namespace, store: Path, cameras: Path) -> dict[str, dict[str, float | str]]:
+def _played(options: argparse.Namespace, store: Path, cameras: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "app.cli.main", "live", "--engine", options.engine, "--no-dashboard", "--json"]
     command += ["--duration", str(options.seconds), "--store", str(store), "--cameras", str(cameras)]
     command += ["--rate", options.rate] if options.rate else []
@@ -83,7 +87,7 @@ def _played(options: argparse.Namespace, store: Path, cameras: Path) -> dict[str
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if not lines:
         sys.exit(f"the match ended with {done.returncode}:\n{done.stdout[-2000:]}")
-    return json.loads(done.stdout[done.stdout.index("{") :])["cameras"]
+    return json.loads(done.stdout[done.stdout.index("{") :])
 
 
 if __name__ == "__main__":

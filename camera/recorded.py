@@ -44,6 +44,11 @@ def read_cameras(folder: Path) -> dict[str, RecordedCamera]:
     """
     try:
         rows = read_json(folder / FILE, list[RecordedCamera])
+    except FileNotFoundError as error:
+        raise RecordedCamerasError(
+            f"{folder} does not say where its cameras stand: there is no {FILE}. A run writes it when it starts its "
+            "cameras; runs without cameras, and those of before version 0.2, have none. Their pictures cannot be drawn"
+        ) from error
     except (OSError, UntrustedError) as error:
         raise RecordedCamerasError(f"{folder / FILE}: {error}") from error
     return {one.name: one for one in rows}

@@ -115,5 +115,5 @@ def test_the_command_draws_and_names_its_mistakes(store: Path, tmp_path: Path) -
 
 def test_a_store_without_cameras_is_named(tmp_path: Path) -> None:
     MatchStore.create(tmp_path / "match", MatchSheet(), {"settings": {}})
-    with pytest.raises(RecordedCamerasError, match=r"cameras\.json"):
+    with pytest.raises(RecordedCamerasError, match=r"does not say where its cameras stand: there is no cameras\.json"):
         Film(tmp_path / "match", "main", 0, 1_000_000, 320)

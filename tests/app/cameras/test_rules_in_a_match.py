@@ -1,0 +1,94 @@
+"""A rule of the API moves a simulated head to a preset in a simulated match, and lets go when play is live."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.cameras.group import CameraGroup
+from app.cameras.running import cameras_on
+from app.hub.feed import MatchFeed
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
+from camera.installation import load_installation
+from dashboard.access import AccessGuard
+from football.recording import Recording
+from replay import wire
+from simulator.radio.channels import channel_named, transmit
+from simulator.simulate import Simulation, simulate
+from tests.app.api.test_cameras import FILE, OPERATOR, api_of
+
+SEED = 12
+#: The taker of the kick-off stands at the ball from the first second on; the kick is at 4.5 s.
+WAITING_US, LIVE_US = 2_500_000, 7_000_000
+RULE = {
+    "name": "kick-off", "when": "spot.taker", "variant": "centre", "camera": "main", "preset": "left", "chance": 0.7,
+    "until": ["play.live"],
+}  # fmt: skip
+
+
+def eventually(found: Callable[[], Any], within_s: float = 60.0) -> Any:
+    """Return the first true value."""
+    end_s = time.monotonic() + within_s
+    while not (value := found()):
+        assert time.monotonic() < end_s, f"seed {SEED}: did not happen within {within_s:g} s"
+        time.sleep(0.02)
+    return value
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return simulate(Simulation(SEED, LIVE_US / 1e6, ball_hz=100, body_hz=50, limbs=()))[0]
+
+
+@pytest.fixture
+def feed(recording: Recording) -> MatchFeed:
+    return MatchFeed(recording.sheet)
+
+
+@pytest.fixture
+def client(tmp_path: Path, feed: MatchFeed) -> Iterator[TestClient]:
+    file = tmp_path / "cameras.toml"
+    file.write_text(FILE)
+    group = CameraGroup()
+    with cameras_on(feed, lambda table: None, load_installation(file), group, folder=tmp_path):
+        yield TestClient(AccessGuard(api_of(group), "run-token"), base_url="http://127.0.0.1", headers=OPERATOR)
+
+
+@pytest.mark.slow
+def test_a_rule_holds_a_preset_from_the_taker_to_the_kick(
+    recording: Recording, client: TestClient, feed: MatchFeed
+) -> None:
+    def camera() -> dict[str, Any]:
+        return client.get("/api/v1/cameras/main").json()
+
+    def entry(what: str) -> dict[str, Any] | None:
+        rows = client.get("/api/v1/cameras/journal").json()
+        return next((row for row in rows if row["what"] == what), None)
+
+    eventually(lambda: camera()["pose"])
+    assert client.put("/api/v1/rules", json=RULE).status_code == 200
+    pipeline = MatchPipeline(recording.sheet, PipelineOptions())
+    blocks = iter(transmit(recording, channel_named("wifi"), SEED).blocks())
+    for block in blocks:
+        message = pipeline.push(wire.encode(block), block.arrival_us)
+        if message is not None:
+            feed.apply(message, time.time_ns() // 1000)
+        if block.arrival_us > WAITING_US:
+            break
+    fired = eventually(lambda: entry("rule kick-off"))
+    assert fired["events"][0].startswith("spot.taker")
+    assert camera()["by"] == "rule"
+    eventually(lambda: abs(camera()["pose"]["pan_deg"] + 20.0) < 1.0)
+    for block in blocks:
+        message = pipeline.push(wire.encode(block), block.arrival_us)
+        if message is not None:
+            feed.apply(message, time.time_ns() // 1000)
+    ended = eventually(lambda: entry("rule ends"))
+    assert "play.live" in ended["reason"]
+    eventually(lambda: camera()["by"] != "rule")
+    assert camera()["rule"] == ""
