@@ -13,10 +13,11 @@ Three measurements over one capture, all in CPU time, so that other work on the 
   of the bare folds is ordering, decoding and checks. The events that stand in the end must be the same in all three;
 * *state*: each unit's state pickled at some instants; of a keyed detector the mean of its units.
 
-    python -m bench.hierarchy [--source FILE] [--seconds 20] [--optical-seconds 120] [--all] [--json FILE]
+    python -m bench.hierarchy [--source FILE] [--seconds 20] [--optical-seconds 120] [--all] [--up-to LEVEL]
+                              [--json FILE]
 
 ``--source`` is a tracking file for the optical part, which is left out without one. ``--all`` takes in the detectors
-that a match gets only when asked for.
+that a match gets only when asked for, ``--up-to`` leaves out those above a level: two runs show what these cost.
 """
 
 from __future__ import annotations
@@ -37,8 +38,10 @@ from app.pipeline.framing import RECORDED_US, divided
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.sources.captures import prepare_capture
 from app.sources.production import write_simulation
+from detectors import catalogue
 from detectors.arrivals import arrival, frame_arrival
 from detectors.catalogue import OPT_IN, build_detectors
+from detectors.parameters import Parameters
 from football.match_sheet import MatchSheet
 from football.packets import RAW_KINDS, Block
 from football.update_stream import Follower, UpdateMessage
@@ -270,6 +273,17 @@ def show(name: str, result: dict[str, Any]) -> None:
         )
 
 
+def restrict(level: int) -> None:
+    """Leave the detectors above a level out of the catalogue of this process."""
+    levels = {
+        entry: entry.build(MatchSheet(quality=quality), Parameters()).spec.level
+        for quality in catalogue.REFERENCES
+        for entry in catalogue.DETECTORS
+        if entry.enabled_for(quality)
+    }
+    catalogue.DETECTORS = tuple(entry for entry in catalogue.DETECTORS if levels[entry] <= level)
+
+
 def main() -> None:
     """Measures both inputs and prints or stores the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -278,9 +292,11 @@ def main() -> None:
     parser.add_argument("--optical-seconds", type=float, default=120.0)
     parser.add_argument("--seed", type=int, default=18)
     parser.add_argument("--all", action="store_true", help="with the detectors that are there only when asked for")
+    parser.add_argument("--up-to", type=int, default=15, help="without the detectors above this level")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     chosen = parser.parse_args()
     collect_rarely()
+    restrict(chosen.up_to)
     extra = OPT_IN if chosen.all else ()
     with tempfile.TemporaryDirectory() as folder:
         radio = capture_of("sim", "full", chosen.seconds, chosen.seed, Path(folder) / "radio")
