@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from football.errors import UserError
@@ -46,6 +47,8 @@ from replay.block_validation import bounded
 VERSION = 2
 
 _RUN = "run.json"
+#: A position lies at most so far from the watermarks of its window.
+_BEYOND_US = 30_000_000
 
 
 #: Columns without which a row says nothing.
@@ -326,6 +329,25 @@ def read_window(path: Path | str, name: str, window: int) -> pa.Table | None:
     """
     file = Path(path) / "commits" / f"{window:08d}.json"
     return _rows(Path(path), _read_commit(Path(path), file.name), name) if file.exists() else None
+
+
+def positions_between(path: Path | str, begin_us: int, end_us: int) -> pa.Table:
+    """Read the committed positions from an event time to another (excluded), in order of time; few windows are read.
+
+    Raises:
+        StoreError: not a match store, or a part is damaged; the file is named.
+    """
+    parts, before_us = [POSITIONS.empty_table()], -(2**62)
+    for commit in read_commits(path):
+        if commit.series:
+            continue
+        # A window has no position far beyond its watermark, and none far before that of the window before it.
+        if commit.meta.frontier_us + _BEYOND_US >= begin_us and before_us - _BEYOND_US < end_us:
+            rows = _rows(Path(path), commit, "positions")
+            within = pc.and_(pc.greater_equal(rows["ts_us"], begin_us), pc.less(rows["ts_us"], end_us))
+            parts.append(rows.filter(within))
+        before_us = commit.meta.frontier_us
+    return pa.concat_tables(parts).sort_by("ts_us")
 
 
 def part_file(path: Path | str, commit: Commit, name: str) -> Path:

@@ -80,6 +80,13 @@ class Positions(msgspec.Struct, frozen=True):
     players: list[PlayerPosition]
 
 
+class PositionHistory(msgspec.Struct, frozen=True):
+    """Committed positions in order of event time; ``more`` says that there are later ones in the stretch."""
+
+    more: bool
+    frames: list[Positions]
+
+
 class Health(msgspec.Struct, frozen=True):
     """A match is live, ended or troubled; if troubled, with the reasons."""
 

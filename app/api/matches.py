@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import anyio.to_thread
@@ -21,6 +22,7 @@ from app.api.answers import (
     MatchRow,
     PlayerPosition,
     Portion,
+    PositionHistory,
     Positions,
     StandingEvent,
 )
@@ -32,19 +34,22 @@ from app.api.updates import UPDATES_MAX, UpdateReader
 from app.hub.feed import MatchFeed
 from football.match_sheet import MatchSheet, Player
 from football.update_stream import BallView, BodyView, EventRecord, UpdateRecord, View
-from replay.event_choice import Choice, make_choice
+from replay.event_choice import Choice, make_choice, parse_time_us
 from replay.event_list import event_records, standing_events
-from replay.match_store import updates_log, updates_table
+from replay.match_store import positions_between, updates_log, updates_table
 
 #: Events of one answer.
 EVENTS_MAX: Final = 5_000
+#: Length of the longest stretch of positions of one answer, and its most frames.
+HISTORY_S_MAX: Final = 30.0
+FRAMES_MAX: Final = 750
 #: Event lists that are made at a time: each reads the updates of a whole match.
 _LISTS_MAX: Final = 2
 
 #: Largest number that a client may name: it fits 64 bits, with room for sums.
 _NUMBER_MAX: Final = 2**53
 
-STRUCTS: Final = (list[MatchRow], MatchSheet, Events, Portion, Frontier, Positions, Health)
+STRUCTS: Final = (list[MatchRow], MatchSheet, Events, Portion, Frontier, Positions, PositionHistory, Health)
 
 _SHOT = EventRecord(
     "shot.attempt#17", "shot.attempt", "", 6, 61_200_000, "home", "home_9", 38.2, 4.1, 0.0, 0.92, ("hit#16",)
@@ -64,6 +69,8 @@ _EXAMPLES: Final = {
         "final", "Harbour United", "Northgate Rovers", players=(Player("home_9", "home", "Jansen", 9, False),)
     ),
 }
+
+_HISTORY: Final = PositionHistory(False, [_EXAMPLES["positions"]])
 
 _Name = Annotated[str, PathValue(description="Id of the match.", max_length=200)]
 _Kind = Annotated[str, Query(description="Kinds or their first words, with commas: `pass.complete,shot`.")]
@@ -181,6 +188,19 @@ def match_routes(matches: Mapping[str, ServedMatch], streams: StreamLimit) -> AP
         """Return the newest positions."""
         return as_json(_positions(found[match].feed.latest_view()))
 
+    @router.get("/{match}/positions/history", responses=answer(PositionHistory, _HISTORY) | refusals(404, 503))
+    def history(
+        match: _Name, begin: _Begin, seconds: Annotated[float, Query(gt=0, le=HISTORY_S_MAX)] = 1.0
+    ) -> Response:
+        """Return the positions of a stretch that is committed, at most some seconds of it."""
+        served, begin_us = found[match], min(parse_time_us(begin), _NUMBER_MAX)
+        if not lists.acquire(blocking=False):
+            raise HTTPException(503, "too many clients ask for much; ask again", {"Retry-After": "1"})
+        try:
+            return as_json(_history(served.folder, begin_us, begin_us + round(seconds * 1e6)))
+        finally:
+            lists.release()
+
     @router.get("/{match}/positions/stream", responses=streamed(Positions) | refusals(404, 503))
     def position_stream(request: Request, match: _Name) -> Response:
         """Follow the positions as server-sent events, at most 25 a second."""
@@ -254,6 +274,26 @@ def _positions(view: View | None) -> Positions:
         return Positions(None, None, [])
     ball = None if view.ball is None else BallPosition(*_values(view.ball))
     return Positions(view.ts_us, ball, [PlayerPosition(*_values(body)) for body in view.players])
+
+
+def _history(folder: Path, begin_us: int, end_us: int) -> PositionHistory:
+    frames: dict[int, tuple[list[BallPosition], list[PlayerPosition]]] = {}
+    for row in positions_between(folder, begin_us, end_us).to_pylist():
+        ts_us, object_id = row["ts_us"], row["object_id"]
+        if ts_us not in frames and len(frames) == FRAMES_MAX:
+            return _frames(frames, more=True)
+        balls, players = frames.setdefault(ts_us, ([], []))
+        place = row["x_m"], row["y_m"]
+        if object_id == "ball":
+            balls.append(BallPosition(ts_us, *place, row["z_m"], row["vx_m_s"], row["vy_m_s"], row["vz_m_s"]))
+        else:
+            players.append(PlayerPosition(object_id, row["team"], ts_us, *place, row["vx_m_s"], row["vy_m_s"]))
+    return _frames(frames, more=False)
+
+
+def _frames(found: Mapping[int, tuple[list[BallPosition], list[PlayerPosition]]], *, more: bool) -> PositionHistory:
+    rows = [Positions(ts_us, balls[0] if balls else None, players) for ts_us, (balls, players) in found.items()]
+    return PositionHistory(more, rows)
 
 
 def _values(view: BallView | BodyView) -> list[Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pyarrow as pa
 import pytest
 import wsproto
 from rich.console import Console
@@ -23,6 +24,7 @@ from app.hub.feed import MatchFeed
 from app.operations.monitoring import Monitoring
 from app.settings.resolve import make_settings
 from football.match_sheet import MatchSheet, Player
+from football.tables import POSITIONS
 from football.update_stream import BallView, BodyView, EventRecord, UpdateMessage, UpdateRecord, View
 from replay.match_store import MatchStore, updates_table
 from tests.app.api.test_servers import ask
@@ -280,3 +282,31 @@ def test_the_document_describes_what_the_structs_are(url: str):
     answers = document["paths"]["/matches/{match}/updates"]["get"]["responses"]
     assert answers["200"]["content"]["application/json"]["example"]["updates"][0]["diff"] == 1
     assert set(answers) >= {"400", "404", "429"}
+
+
+def _frame_rows(ts_us: int) -> list[dict[str, object]]:
+    ball = {"object_id": "ball", "team": "", "z_m": 0.5, "vz_m_s": 0.0}
+    player = {"object_id": "home_7", "team": "home", "z_m": None, "vz_m_s": None}
+    shared = {"ts_us": ts_us, "x_m": ts_us / 1e6, "y_m": 1.0, "vx_m_s": 1.0, "vy_m_s": 0.0}
+    return [shared | ball, shared | player]
+
+
+def test_positions_of_a_stretch_come_from_the_store(game: Game, url: str) -> None:
+    for window in range(5):
+        times = range(window * 60_000_000, (window + 1) * 60_000_000, 1_000_000)
+        rows = [row for ts_us in times for row in _frame_rows(ts_us)]
+        meta = {"epoch": 0, "frontier_us": (window + 1) * 60_000_000, "end_offset": window + 1}
+        game.store.commit(window, {"positions": pa.Table.from_pylist(rows, POSITIONS)}, meta)
+
+    def asked(query: str) -> dict[str, Any]:
+        return get(url, f"/m/positions/history?{query}")
+
+    found = asked("from=1:58&seconds=4")
+    assert [frame["ts_us"] for frame in found["frames"]] == [n * 1_000_000 for n in (118, 119, 120, 121)]
+    assert found["frames"][0]["ball"]["x_m"] == 118.0
+    assert [player["object_id"] for player in found["frames"][0]["players"]] == ["home_7"]
+    assert not found["more"]
+    assert asked("from=10:00&seconds=30")["frames"] == []
+    assert asked("from=99999999999999&seconds=1")["frames"] == []
+    for query, status in (("from=soon", 400), ("from=1:00&seconds=31", 422), ("seconds=1", 422)):
+        assert ask(url, f"/api/v1/matches/m/positions/history?{query}")[0] == status
