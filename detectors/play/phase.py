@@ -81,7 +81,7 @@ LINE_CAUSES = ("touch", "goal line")
 DEAD = ("line", "sign", "since_us")
 LIVE = (
     "line", "fallback", "kick_us", "rest_s", "kick_off_shape", "penalty_shape", "shoot_out", "dropped",
-    "vx_m_s", "vy_m_s", "height_m", "taker_x_m", "taker_y_m", "attacks_x",
+    "vx_m_s", "vy_m_s", "height_m", "taker_x_m", "taker_y_m", "attacks_x", "evidence",
 )  # fmt: skip
 
 
