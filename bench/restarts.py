@@ -103,9 +103,10 @@ OPTA_RESTARTS = (
 
 
 def marks_of(events: Iterable[Event], kinds: Sequence[str] = COMPARED) -> list[Mark]:
-    """The events of some kinds (or prefixes of kinds) as marks."""
+    """The events of some kinds (or prefixes of kinds) as marks, each in its newest version."""
     marks: list[Mark] = []
-    for event in events:
+    newest = {event.id or str(number): event for number, event in enumerate(sorted(events, key=lambda e: e.ts_us))}
+    for event in newest.values():
         payload = event.payload
         if not event.kind.startswith(tuple(kinds)) or not isinstance(payload, EventPayload):
             continue
