@@ -10,6 +10,7 @@ import typer
 
 from app.cli.options import Given
 from app.cli.output import print_json
+from app.library.stored_patterns import match_store
 from detectors.patterns.describe import describe
 from detectors.patterns.language import parse
 from detectors.patterns.matcher import MOST_MATCHES, Change, Matcher
@@ -85,15 +86,18 @@ def explain(file: _File, strategy: _Chosen = None, as_json: _Json = False) -> No
 @app.command()
 def run(
     file: _File,
+    stores: Annotated[list[Path] | None, typer.Argument(help="Folders of match stores.")] = None,
     events: Annotated[
-        Path, Given("--events", help="CSV of events: id, type, ts_ms and payload; rows in order of arrival.")
-    ],
+        Path | None, Given("--events", help="CSV of events: id, type, ts_ms and payload; rows in order of arrival.")
+    ] = None,
     strategy: _Chosen = None,
     as_json: _Json = False,
     with_log: Annotated[bool, Given("--log", help="Also print each change as it happens, as text.")] = False,
     most: Annotated[int, Given("--most", help="Bound on the matches of one event.")] = MOST_MATCHES,
 ) -> None:
-    """Finds the matches of a pattern in a file of events; late, doubled, withdrawn and amended rows are all right.
+    """Finds the matches of a pattern in stored matches, or in a file of events in any order of arrival.
+
+    Rows of the file may be late, doubled, withdrawn and amended.
 
     The matches are those of the definition on the sorted events, each once. The log has every match that came (+1) and
     was withdrawn (-1), with the row that did it. Rows that cannot be used are named with file, row and reason.
@@ -101,12 +105,19 @@ def run(
     Examples:
         touchline patterns run corner.touchline --events events.csv
         touchline patterns run corner.touchline --events events.csv --strategy stam --json
+        touchline patterns run patterns/give_and_go.touchline matches/demo
     """
     query = read_pattern(file)
     chosen = _strategy(strategy, query)
     if most < 1:
         raise PatternCommandError(f"--most {most}: must be at least 1")
-    found = run_events(query._replace(strategy=chosen), events, most)
+    query = query._replace(strategy=chosen)
+    if bool(stores) == (events is not None):
+        raise PatternCommandError("give either folders of match stores, or a file with --events")
+    if events is None:
+        _run_stores(query, stores or [], most, as_json=as_json)
+        return
+    found = run_events(query, events, most)
     for one in found["rejected"]:
         typer.echo(f"{one['file']} row {one['row']}: {one['reason']}", err=True)
     if as_json:
@@ -116,7 +127,26 @@ def run(
         typer.echo(f"row {entry['row']}: {entry['diff']:+} {' '.join(entry['match'])}")
     values = found.get("values") or [{}] * len(found["matches"])
     for match, carried in zip(found["matches"], values, strict=True):
-        typer.echo(" ".join([*match, *(f"{name}={value}" for name, value in carried.items())]))
+        typer.echo(_line(match, carried))
+
+
+def _run_stores(query: Query, stores: Iterable[Path], most: int, *, as_json: bool) -> None:
+    """Print the matches of a query in stores."""
+    returns = Returns(query)
+    for found in (match_store(query, store, most) for store in stores):
+        values = [returns.values(match) for match in found.matches]
+        if as_json:
+            times = [[match[0].ts_us, match[-1].ts_us] for match in found.matches]
+            matches = [_ids(match) for match in found.matches]
+            print_json({"store": str(found.store), "matches": matches, "times_us": times, "values": values})
+            continue
+        for match, carried in zip(found.matches, values, strict=True):
+            first_s, last_s = (event.ts_us / 1e6 for event in (match[0], match[-1]))
+            typer.echo(f"{found.store} {first_s:.2f} s to {last_s:.2f} s: {_line(_ids(match), carried)}")
+
+
+def _line(ids: list[str], values: dict[str, Any]) -> str:
+    return " ".join([*ids, *(f"{name}={value}" for name, value in values.items())])
 
 
 def run_events(query: Query, events: Path, most: int = MOST_MATCHES) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from app.cli import main as command_line
+from tests.app.tables.small_match import small_store
 
 PAPER = "PATTERN SEQ(a x, b+ y[], c z)\nWITHIN 10 ms\n"
 ARRIVAL = "b1 b2 b11 a3 c10 a4 a6 c20 a5 a18 a7 b8 a17 a9 a13 b14 b16 a15 c19 b12"
@@ -143,3 +144,20 @@ def test_explain_names_steps_conditions_and_search(tmp_path: Path, capsys: pytes
         "every pick is tried, up to the bound",
     ):  # fmt: skip
         assert line in text, text
+
+
+def test_a_pattern_runs_over_stored_matches(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    stores = [str(small_store(tmp_path / name, positions=False)) for name in ("one", "two")]
+    (tmp_path / "q.touchline").write_text(
+        "PATTERN SEQ(aerial.won a, shot.attempt s, shot.saved k) WHERE same_player(a, s) AND k.shooter = s.player "
+        "WITHIN 5 s RETURN by = k.player"
+    )
+    assert main(["patterns", "run", str(tmp_path / "q.touchline"), *stores, "--json"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["store"] for one in found] == stores
+    assert [one["values"] for one in found] == [[{"by": "away_1"}]] * 2
+    assert found[0]["times_us"] == [[4_021_000_000, 4_023_000_000]]
+    assert main(["patterns", "run", str(tmp_path / "q.touchline"), stores[0]]) == 0
+    assert f"{stores[0]} 4021.00 s to 4023.00 s: " in capsys.readouterr().out
+    assert main(["patterns", "run", str(tmp_path / "q.touchline")]) == 2
+    assert "either folders of match stores, or a file with --events" in capsys.readouterr().err

@@ -1,0 +1,111 @@
+"""How many events a second does the matcher of patterns take?
+
+``python -m bench.patterns`` prints a table: patterns, strategies, windows, disorder, kinds, and numbers of patterns.
+Types are uniform, one event a millisecond; of disorder, a share of the events stands at a random earlier place, over
+the whole stream. CPU time of one process, events made before; the live set is checked against that of the sorted
+stream.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from detectors.patterns.language import parse
+from detectors.patterns.matcher import Matcher
+from detectors.patterns.syntax import PatternEvent
+
+STRUCTURES = {"ABC": "SEQ(a x, b y, c z)", "AB+C": "SEQ(a x, b+ y, c z)", "A+B+C": "SEQ(a+ x, b+ y, c z)"}
+
+
+class Case(NamedTuple):
+    """One row of the table."""
+
+    name: str
+    strategy: Any
+    within: int
+    kinds: int = 3
+    disorder: float = 0.0
+    events: int = 200_000
+    patterns: int = 1
+
+
+CASES = (
+    *(Case(name, "stnm", within) for name in STRUCTURES for within in (10, 100, 1_000)),
+    *(Case("AB+C", "stnm", within, kinds=26) for within in (10, 100)),
+    Case("AB+C", "stnm-all", 10, events=50_000),
+    *(Case(name, "stam", 10, events=50_000) for name in STRUCTURES),
+    *(Case(name, "stam", 100, events=10_000) for name in ("AB+C", "A+B+C")),
+    *(
+        Case("AB+C", "stnm", within, disorder=share, events=100_000)
+        for within in (10, 100, 1_000)
+        for share in (0.2, 0.7)
+    ),
+    Case("AB+C", "stam", 10, disorder=0.7, events=50_000),
+    *(Case("AB+C", "stnm", 10, patterns=count, events=50_000) for count in (5, 50)),
+)  # fmt: skip
+
+
+def stream(count: int, kinds: int, seed: int = 1) -> list[PatternEvent]:
+    """Uniform kinds, one event a millisecond."""
+    chance, names = random.Random(seed), "abcdefghijklmnopqrstuvwxyz"[:kinds]
+    drawn = (chance.choice(names) for _ in range(count))
+    return [PatternEvent(number * 1_000, (kind,), str(number), kind, {}) for number, kind in enumerate(drawn)]
+
+
+def scattered(events: Sequence[PatternEvent], share: float, seed: int = 2) -> list[PatternEvent]:
+    """The events in an order where a share of them stands at a random earlier place."""
+    chance = random.Random(seed)
+    places = [number if chance.random() >= share else chance.uniform(0, number) for number in range(len(events))]
+    return [events[number] for number in sorted(range(len(events)), key=lambda number: (places[number], number))]
+
+
+def matcher_of(case: Case) -> Matcher:
+    """The matcher of a case; further patterns have windows of their own, one millisecond longer each."""
+    texts = (f"PATTERN {STRUCTURES[case.name]} WITHIN {case.within + extra} ms" for extra in range(case.patterns))
+    return Matcher([parse(text) for text in texts], case.strategy)
+
+
+def measure(case: Case) -> tuple[float, int, int, bool]:
+    """CPU seconds, changes, standing matches, and True if the live set is that of the sorted stream."""
+    events = stream(case.events, case.kinds)
+    arrivals = scattered(events, case.disorder) if case.disorder else events
+    matcher, changes = matcher_of(case), 0
+    begin = time.process_time()
+    for event in arrivals:
+        changes += len(matcher.push(event))
+    took_s = time.process_time() - begin
+    live = {(number, tuple(event.id for event in match)) for number, match in matcher.matches()}
+    agrees = True
+    if case.disorder:
+        ordered = matcher_of(case)
+        for event in events:
+            ordered.push(event)
+        agrees = live == {(number, tuple(e.id for e in match)) for number, match in ordered.matches()}
+    return took_s, changes, len(live), agrees
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="cases whose pattern is this one")
+    only = parser.parse_args().only
+    print("pattern strategy    within kinds patterns disorder   events  events/s   changes   matches  exact  peak MB")
+    for case in CASES:
+        if only and case.name != only:
+            continue
+        took_s, changes, live, agrees = measure(case)
+        peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(
+            f"{case.name:7} {case.strategy:9} {case.within:8} {case.kinds:5} {case.patterns:8} {case.disorder:8.0%}"
+            f" {case.events:8} {case.events / took_s:9,.0f} {changes:9} {live:9} {agrees!s:>6} {peak_mb:8.0f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
