@@ -10,15 +10,13 @@ import typer
 
 from app.cli.options import Given
 from app.cli.output import print_json
-from app.library.stored_patterns import match_store
+from app.library.patterns import PatternFileError, match_store, read_pattern
 from detectors.patterns.describe import describe
-from detectors.patterns.language import parse
 from detectors.patterns.matcher import MOST_MATCHES, Change, Matcher
 from detectors.patterns.returns import Returns
 from detectors.patterns.search import Match
-from detectors.patterns.syntax import PatternError, Query, Strategy
+from detectors.patterns.syntax import Query, Strategy
 from football.errors import UserError
-from football.untrusted import UntrustedError, read_text
 from replay.formats.pattern_events import RejectedRow, read_pattern_events
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -33,7 +31,7 @@ _Json = Annotated[bool, Given("--json", help="Print JSON.")]
 
 
 class PatternCommandError(UserError):
-    """A file that is no pattern, or a wrong option; the message names file, line and column."""
+    """A wrong option; the message names it."""
 
 
 @app.callback()
@@ -187,27 +185,10 @@ def run_events(query: Query, events: Path, most: int = MOST_MATCHES) -> dict[str
     return found
 
 
-def read_pattern(file: Path) -> Query:
-    """Read and compile the pattern of a file.
-
-    Raises:
-        PatternCommandError: it cannot be read, or means nothing; names file, line and column.
-    """
-    try:
-        query = parse(read_text(file))
-        Matcher([query])
-        Returns(query)
-    except FileNotFoundError:
-        raise PatternCommandError(f"{file}: no such file") from None
-    except (OSError, UntrustedError, PatternError) as error:
-        raise PatternCommandError(f"{file}: {error}") from error
-    return query
-
-
 def _checked(file: Path) -> dict[str, Any]:
     try:
         read_pattern(file)
-    except PatternCommandError as error:
+    except PatternFileError as error:
         return {"file": str(file), "error": str(error).removeprefix(f"{file}: ")}
     return {"file": str(file), "error": None}
 

@@ -15,6 +15,7 @@ from app.base.private import temporary_folder
 from app.base.terminal import make_console
 from app.library.match import Match
 from app.library.own_detector import DetectorError
+from app.library.patterns import SUFFIX, pattern_detector
 from app.pipeline.folder import MatchCommits, open_match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost, NoFollower
 from app.pipeline.options import PIPELINE, options_of, with_costs
@@ -105,7 +106,8 @@ def play(
     Args:
         source: ``sim``, a tracking file, ``kloppy:...``, ``debs:...``, or the folder of a capture, of a simulation or
             of a match store, as ``touchline live --source`` takes them.
-        detectors: names of opt-in detectors, and detectors of your own, see :func:`detector`.
+        detectors: names of opt-in detectors, detectors of your own, see :func:`detector`, and files of patterns
+            (``*.touchline``), whose matches are events ``pattern.NAME``.
         parameters: settings file (TOML) of the detectors.
         seconds: of a simulated match or a tracking file to play; default all of it. A recorded match is played as it
             is: stop iterating to play a part of it.
@@ -119,8 +121,10 @@ def play(
         TouchlineError: the source cannot be used, or an option is wrong.
     """
     chosen = list(detectors)
-    names = [one for one in chosen if isinstance(one, str)]
+    texts = [one for one in chosen if isinstance(one, str)]
+    names = [one for one in texts if not one.endswith(SUFFIX)]
     own = tuple(one for one in chosen if not isinstance(one, str))
+    own += tuple(pattern_detector(Path(one)) for one in texts if one.endswith(SUFFIX))
     temporary = tempfile.TemporaryDirectory(dir=temporary_folder()) if store is None else None
     folder = Path(temporary.name) / "match" if temporary is not None else store
     settings = make_settings(

@@ -99,6 +99,13 @@ class Anchors:
         for event in self._anchors(-(2**62), before_us - 1):
             self.matches.pop(event.id, None)
 
+    def ending_with(self, event: PatternEvent) -> _Matches:
+        """The matches that end with the newest event, searched anew; of a branch that ends with a single step."""
+        if self.by_end:
+            return self._search(event) if self.branch.fits(len(self.branch.steps) - 1, event) else ()
+        starts = self._anchors(event[0] - self.within_us, event[0])
+        return tuple(match for start in starts for match in self._search(start) if match[-1] == event)
+
     # Searches.
 
     def _complete(self, end: PatternEvent) -> None:

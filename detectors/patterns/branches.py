@@ -48,6 +48,10 @@ class Negation(NamedTuple):
     slot: int
     early: bool
 
+    def forbids_alone(self, event: PatternEvent) -> bool:
+        """True if the event is one of those, as far as it alone decides."""
+        return self.step.takes(event.kind) and meets(self.own, self.slot, event)
+
 
 class Branch:
     """A sequence of steps with its conditions.

@@ -12,6 +12,7 @@ import pytest
 
 import touchline
 from app.kafka import follow as kafka_follow
+from app.library.patterns import match_store, read_pattern
 from detectors.emission import make_event
 from football.update_stream import Follower, UpdateMessage
 from middleware.detector import Spec, Step
@@ -116,6 +117,20 @@ def test_a_function_becomes_a_detector_of_all_outputs(track: Path):
     assert len(found) == len(above) == 2 * len(complete)
     assert set(found["level"]) == {14}
     assert list(found["causes"].map(list)) == [[name] for name in complete["id"] for _ in range(2)]
+
+
+def test_a_file_of_a_pattern_becomes_a_detector(track: Path, tmp_path: Path):
+    file = tmp_path / "two.touchline"
+    file.write_text("PATTERN SEQ(pass.attempt x, pass.complete y) WITHIN 5 s RETURN of = x.player", encoding="utf-8")
+    match = touchline.play(track, detectors=[str(file)], alpha=0).run()
+    found = match.events("pattern.two")
+    stored = match_store(read_pattern(file), match.folder).matches
+    assert len(stored) > 0
+    assert {tuple(causes) for causes in found["causes"]} == {tuple(e.id for e in match) for match in stored}
+    assert set(found["level"]) == {15}
+    file.write_text("PATTERN SEQ(pass.attempt x, pass.complete+ y) WITHIN 5 s", encoding="utf-8")
+    with pytest.raises(touchline.TouchlineError, match="ends with a repetition or NOT"):
+        touchline.play(track, detectors=[str(file)])
 
 
 def test_a_detector_that_fails_is_named(track: Path):

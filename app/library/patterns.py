@@ -1,15 +1,57 @@
-"""Runs a pattern over the events of stored matches."""
+"""Reads files of patterns, and runs a pattern over the events of stored matches."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
 
+from detectors.patterns.detector import PatternDetector
+from detectors.patterns.language import parse
 from detectors.patterns.matcher import MOST_MATCHES, Matcher
+from detectors.patterns.returns import Returns
 from detectors.patterns.search import Match
-from detectors.patterns.syntax import PatternEvent, Query, steps_of
+from detectors.patterns.syntax import PatternError, PatternEvent, Query, steps_of
+from football.errors import UserError
+from football.untrusted import UntrustedError, read_text
 from football.update_stream import EventRecord
 from replay.event_list import consolidated_events, event_records
+
+#: Ending of a file of a pattern.
+SUFFIX = ".touchline"
+
+
+class PatternFileError(UserError):
+    """A file that is no pattern; the message names file, line and column."""
+
+
+def read_pattern(file: Path) -> Query:
+    """Read and compile the pattern of a file.
+
+    Raises:
+        PatternFileError: it cannot be read, or means nothing; names file, line and column.
+    """
+    try:
+        query = parse(read_text(file))
+        Matcher([query])
+        Returns(query)
+    except FileNotFoundError:
+        raise PatternFileError(f"{file}: no such file") from None
+    except (OSError, UntrustedError, PatternError) as error:
+        raise PatternFileError(f"{file}: {error}") from error
+    return query
+
+
+def pattern_detector(file: Path) -> PatternDetector:
+    """The detector of a pattern's file; a pattern without a name has that of the file.
+
+    Raises:
+        PatternFileError: as :func:`read_pattern`; or the pattern cannot be a detector.
+    """
+    query = read_pattern(file)
+    try:
+        return PatternDetector(query if query.name else query._replace(name=file.stem))
+    except PatternError as error:
+        raise PatternFileError(f"{file}: {error}") from error
 
 
 class StoredMatches(NamedTuple):

@@ -1,0 +1,108 @@
+"""A pattern as a detector: the law of the middleware, and the definition, for any order of arrival."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+from detectors.patterns.detector import PatternDetector
+from detectors.patterns.language import parse
+from detectors.patterns.syntax import PatternError, PatternEvent
+from football.payloads import EventPayload
+from middleware.consolidation import consolidate
+from middleware.engine import Engine
+from middleware.events import Arrival, Event, canonical_key
+from middleware.hierarchy import Hierarchy
+from middleware.oracle import published
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.speculation import FixedAlpha
+from tests.detectors.patterns.definition import matches
+
+RAW = ("a", "b", "c")
+TEXTS = (
+    "PATTERN p = SEQ(a x, b+ y, c z) WITHIN 40 us",
+    "PATTERN p = SEQ(a+ x, b+ y, c z) WHERE y.v > 1 WITHIN 40 us STRATEGY stam",
+    "PATTERN p = SEQ(NOT a n, b x, NOT c m, b y) WHERE n.v = x.v AND m.v = y.v WITHIN 30 us TIES",
+    "PATTERN p = SEQ(OR(a x, c y), b{1,2} q, c z) WITHIN 30 us STRATEGY stnm-all PER team",
+    "PATTERN p = AND(a x, b y, c z) WHERE sum(x.v) < 3 WITHIN 30 us STRATEGY stam-all RETURN v = x.v + z.v",
+)
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> list[tuple[int, Arrival]]:
+    """(arrival time, arrival): three sources, one a kind, delayed and doubled."""
+    out: list[tuple[int, Arrival]] = []
+    for kind in RAW:
+        steps = draw(st.lists(st.integers(1, 12), min_size=1, max_size=3))
+        for seq, ts_us in enumerate(itertools.accumulate(steps)):
+            team = draw(st.sampled_from(("home", "home", "away")))
+            payload = EventPayload(team=team, detail={"v": draw(st.integers(1, 3))})
+            event = Event(kind, ts_us, f"{kind}s", seq, payload, f"{kind}{seq}")
+            for _ in range(draw(st.sampled_from((1, 1, 1, 2)))):
+                out.append((ts_us + draw(st.integers(0, 80)), Arrival(event, ts_us)))
+    return sorted(out, key=lambda pair: pair[0])
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_law_holds_over_a_pattern(text: str) -> None:
+    @settings(max_examples=25)
+    @given(streams(), st.sampled_from(["full", "on-demand"]), st.sampled_from([0.0, 0.5, 1.0]))
+    def check(stream: list[tuple[int, Arrival]], mode: str, alpha: float) -> None:
+        note(f"{text}\n{mode} {alpha} {stream!r}")
+        ranks = Hierarchy(RAW, [PatternDetector(parse(text))])
+        unit = UnitSettings(FixedAlpha(alpha), mode, SlackSettings("fixed", 15))
+        engine = Engine(ranks, EngineSettings(unit, allowed_lateness_us=400))
+        updates = []
+        for now_us, group in itertools.groupby(stream, key=lambda pair: pair[0]):
+            updates += engine.push([arrival for _, arrival in group], now_us).updates
+        updates += engine.finish().updates
+        standing = sorted(consolidate(updates).values(), key=lambda e: canonical_key(e, ranks.rank))
+        events = {arrival.event.id: arrival.event for _, arrival in stream}
+        assert standing == published(ranks, events.values())
+        query = parse(text)
+        plain = [
+            PatternEvent(
+                e.ts_us, (RAW.index(e.kind), e.seq), e.id, e.kind, {"team": e.payload.team, **e.payload.detail}
+            )
+            for e in events.values()
+        ]
+        assert {event.causes for event in standing} == matches(query, query.strategy or "stnm", plain)
+        assert len({event.id for event in standing}) == len(standing)
+
+    check()
+
+
+def test_a_match_is_an_event_with_what_it_returns() -> None:
+    detector = PatternDetector(parse(TEXTS[4]))
+    state, found = detector.initial(), ()
+    for at, kind in enumerate("bac"):
+        payload = EventPayload(
+            team="home", player=f"h{at}", x_m=1.0, y_m=2.0, confidence=0.9 - at / 10, detail={"v": at}
+        )
+        state, found = detector.step(state, Event(kind, at, "s", at, payload, f"{kind}{at}"))
+    (match,) = found
+    assert match.kind == "pattern.p"
+    assert match.id.startswith("pattern.p#b0/c2/")
+    assert match.causes == ("b0", "a1", "c2")
+    assert match.payload == EventPayload(
+        team="home", player="h2", x_m=1.0, y_m=2.0, confidence=0.7, detail={"first_us": 0, "events": 3, "v": 3}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("PATTERN SEQ(a x, b y) WITHIN 1 s", "a detector needs a name. Write PATTERN name = SEQ"),
+        ("PATTERN p = SEQ(a x, b+ y) WITHIN 1 s", "line 1, column 22: a detector must know a match at its last event"),
+        ("PATTERN p = SEQ(a x, NOT b y) WITHIN 1 s", "End it with a single event"),
+        ("PATTERN p = SEQ(a.* x, b y) WITHIN 1 s", "names no kind of the hierarchy"),
+        ("PATTERN p = SEQ(a x, b y) WITHIN 1 s STRATEGY strict", "gets only the kinds that it names"),
+    ],
+)
+def test_what_cannot_be_a_detector_is_refused(text: str, message: str) -> None:
+    with pytest.raises(PatternError, match=message.replace("(", r"\(")):
+        PatternDetector(parse(text))
