@@ -160,7 +160,7 @@ def check_kinds(kinds: Iterable[str]) -> None:
     for kind in kinds:
         words = _known_words()
         if not any(_is_of(word, kind) for word in words) and (near := get_close_matches(kind, sorted(words), 3, 0.7)):
-            raise ChoiceError(f"no detector emits {kind}; near it: {', '.join(near)}")
+            raise ChoiceError(f"no detector emits {kind}; near it: {', '.join([*kinds_with(kind), *near])}")
 
 
 def _team(text: str, sheet: MatchSheet) -> str:

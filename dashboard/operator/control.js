@@ -18,6 +18,7 @@
   let last = Promise.resolve();
   let driven = ""; // the camera that the last drive has set in motion; empty after a drive of speed zero
   let waits = false; // keys and sticks count again once all of them have been let go
+  let stickIsHeld = false;
   let isSending = false;
   let isSlow = false;
   let buttons = [];
@@ -95,7 +96,9 @@
     const pad = Array.from(navigator.getGamepads ? navigator.getGamepads() : []).find((one) => one);
     if (pad) pressed(pad);
     const speeds = keySpeeds();
-    if (pad) for (const [name, value] of Object.entries(padSpeeds(pad))) speeds[name] += value;
+    const stick = Object.entries(pad ? padSpeeds(pad) : {});
+    stickIsHeld = stick.some(([, value]) => value !== 0);
+    for (const [name, value] of stick) speeds[name] += value;
     for (const name of Object.keys(speeds)) speeds[name] = Math.max(-1, Math.min(1, speeds[name]));
     const moves = speeds.pan !== 0 || speeds.tilt !== 0 || speeds.zoom !== 0;
     const chosen = (T.chosen() || {}).name || "";
@@ -137,6 +140,7 @@
     held.delete(event.key);
     if (event.key === "Shift") return;
     if (["+", "=", "-"].includes(event.key)) ["+", "=", "-"].forEach((key) => held.delete(key));
+    if (!held.size && !stickIsHeld) waits = false; // the next key may come before the next drive is due
   }
 
   T.startControl = function () {

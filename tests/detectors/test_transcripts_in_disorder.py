@@ -77,6 +77,7 @@ THRESHOLD_FREE = frozenset((
     "phase.dead", "phase.live", "play.dead", "play.live", "period.start", "period.end", "sub.in", "sub.out",
     "sendoff.suspected", "goal.scored", "goal.own", "duel.end", "tackle.won", "carry.end", "direction",
     "team.possession", "nearest.changed", "offside.line", "pass.height", "lines.changed", "chain.end",
+    "stat.setplay", "hull.step", "stretch.step", "mbr.step", "shootout.kick",
 ))  # fmt: skip
 
 

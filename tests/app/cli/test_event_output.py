@@ -85,6 +85,7 @@ def test_conditions_choose_events(store, capsysbinary, options, expected):
         ({"player": "1", "team": "away"}, "there is no player 1: the match sheet has Cy"),
         ({"begin": "1:00", "end": "59"}, "no event lies from 1:00 to 59"),
         ({"begin": "soon"}, "soon is no time of a match"),
+        ({"kind": ["corner"]}, r"no detector emits corner; near it: restart\.corner"),
         ({"kind": ["shot.atempt"]}, r"no detector emits shot\.atempt; near it: shot\.attempt"),
     ],
 )
@@ -164,8 +165,8 @@ def test_follow_chooses_and_names(store, capsys, monkeypatch):
 
 
 def test_a_kind_that_nothing_has_is_named_with_its_neighbours(store, capsysbinary):
-    events(store, kind=["corner"])
-    assert "has no such event; near it: restart.corner" in " ".join(capsysbinary.readouterr().err.decode().split())
+    events(store, kind=["throw_in"])
+    assert "has no such event; near it: restart.throw_in" in " ".join(capsysbinary.readouterr().err.decode().split())
 
 
 def test_a_line_names_the_receiver_and_has_no_negative_zero():

@@ -145,8 +145,8 @@ def test_what_a_source_leaves_no_choice_of_is_refused(simulated: Path):
     assert make_settings({"source": capture}).channel == "rtls"
     for given, message in (
         ({"source": capture, "channel": "wifi"}, "--channel wifi: the capture was recorded through channel rtls"),
-        ({"source": capture, "duration_s": 3.0}, "without --rate and --duration"),
-        ({"source": capture, "rate": "full"}, "without --rate and --duration"),
+        ({"source": capture, "duration_s": 3.0}, "no rate and no number of seconds"),
+        ({"source": capture, "rate": "full"}, "no rate and no number of seconds"),
         ({"source": "sim", "endless": True, "duration_s": 3.0}, "--endless needs the source sim, and no --duration"),
         ({"source": "match.parquet", "endless": True}, "--endless needs the source sim"),
         ({"source": "sim", "rate": "quick"}, "--rate quick: rate 'quick' is neither of live, full, 50k"),

@@ -58,7 +58,7 @@ def test_the_place_of_an_effort_is_where_it_began():
     places = {frame.ts_us: _x_m(frame) for frame in frames}
     for event in (*sprints(frames), *efforts(frames)):
         near_us = min(places, key=lambda ts_us: abs(ts_us - event.ts_us))
-        assert event.payload.x_m == pytest.approx(places[near_us], abs=1.2), f"{event.kind} at {event.ts_us}"
+        assert event.payload.x_m == pytest.approx(places[near_us], abs=1.6), f"{event.kind} at {event.ts_us}"
 
 
 def test_a_short_dash_and_a_fast_run_are_no_sprints():
