@@ -189,7 +189,8 @@ body_legs = st.lists(st.tuples(st.floats(1.0, 4.0), st.floats(-54, 54), st.float
 def test_areas_zones_and_nearest_players_are_the_detectors_on_the_same_frames(one, two, ball) -> None:
     (first, a_s), (second, b_s), (kick, c_s) = (
         walk(one, (3.0, 4.0)),
-        walk(two, (-5.0, -6.0)),
+        # Never as far from the ball as the other: of two at one distance either may be the nearest.
+        walk([(s, x + 0.31, y + 0.17) for s, x, y in two], (-5.0, -6.0)),
         walk(ball, (0.0, 1.0, 0.5)),
     )
     seconds = math.floor(min(a_s, b_s, c_s) / TICK_S) * TICK_S
@@ -197,7 +198,7 @@ def test_areas_zones_and_nearest_players_are_the_detectors_on_the_same_frames(on
     emitted = truth(list(intervals(seconds, persons, kick)))
     seen = frames(seconds, persons, kick)
     same(of_kinds(emitted, "area.enter", "area.leave"), detected(AreaWatch(SHEET), seen), 1e-6)
-    same(of_kinds(emitted, "pz.enter", "pz.leave"), detected(PossessionZone(), seen), TICK_S)
+    same(of_kinds(emitted, "pz.enter", "pz.leave"), detected(PossessionZone(), seen), 1.5 * TICK_S)
     same(of_kinds(emitted, "nearest.changed"), detected(NearestPlayer(), seen), 1e-6)
 
 
