@@ -103,10 +103,10 @@ def found_margins(log: ConclusionLog, sheet: Any) -> Iterator[tuple[str, tuple[M
 
 
 def cases() -> Iterator[Any]:
-    """Every second on optical input, every eighth on radio; the others are slow, to keep the rest short."""
+    """Every third on optical input, every eighth on radio; the others are slow, to keep the rest short."""
     for number, case in enumerate(CASES):
         for quality in case["inputs"]:
-            slow = number % (8 if QUALITIES[quality].limbs else 2)
+            slow = number % (8 if QUALITIES[quality].limbs else 3)
             yield pytest.param(case, quality, id=f"{case['name']} ({quality})", marks=pytest.mark.slow if slow else ())
 
 
