@@ -15,9 +15,9 @@ formation that it had.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import msgspec
 import numpy as np
@@ -133,6 +133,7 @@ class Formation:
 
     def initial(self) -> FormationState:
         """No look."""
+        _assignment()  # before the match begins
         return FormationState()
 
     def step(self, state: FormationState, event: Event) -> Step[FormationState]:
@@ -208,14 +209,19 @@ class Formation:
         return np.array([(u[p] / looks[p], w[p] / looks[p]) for p in there])
 
 
-def cost(means: Floats, shape: str) -> float:
-    """Mean squared distance of ten places from a template, both scaled to -1 to 1, under the best assignment."""
-    # SciPy's optimisers take half a second to import, which a run that only starts the detectors need not wait for.
+@cache
+def _assignment() -> Callable[[Floats], tuple[Any, Any]]:
+    """SciPy's solver. Its import takes half a second, which the process that only starts a match need not wait for."""
     from scipy.optimize import linear_sum_assignment
 
+    return cast("Callable[[Floats], tuple[Any, Any]]", linear_sum_assignment)
+
+
+def cost(means: Floats, shape: str) -> float:
+    """Mean squared distance of ten places from a template, both scaled to -1 to 1, under the best assignment."""
     places = scaled(means)
     squares = np.sum((places[:, None] - template(shape)[None]) ** 2, axis=2)
-    rows, cols = linear_sum_assignment(squares)
+    rows, cols = _assignment()(squares)
     return float(squares[rows, cols].mean())
 
 
