@@ -15,8 +15,7 @@ from app.tables.running import running
 from football.errors import UserError
 
 _FROM_EVENTS: Mapping[str, Callable[[MatchEvents], list[Row]]] = {
-    "passes": passes, "shots": shots, "goals": goals, "carries": carries, "duels": duels, "possessions": possessions,
-    "sprints": sprints,
+    "passes": passes, "shots": shots, "goals": goals, "carries": carries, "duels": duels, "sprints": sprints,
 }  # fmt: skip
 
 
@@ -42,9 +41,16 @@ def flat_tables(folder: Path | str, names: Sequence[str] = tuple(TABLES)) -> dic
         if name not in TABLES:
             raise TableError(f"no table {name}; there are {', '.join(TABLES)}")
     match = read_match_events(Path(folder), kinds_of(names))
-    return {
-        name: table_of(
-            running(match, Path(folder)) if name == "running" else _FROM_EVENTS[name](match), TABLES[name].schema
-        )
-        for name in names
-    }
+    made: dict[str, list[Row]] = {}
+
+    def rows_of(name: str) -> list[Row]:
+        if name not in made:
+            if name == "running":
+                made[name] = running(match, Path(folder))
+            elif name == "possessions":
+                made[name] = possessions(match, rows_of("passes"), rows_of("carries"), rows_of("shots"))
+            else:
+                made[name] = _FROM_EVENTS[name](match)
+        return made[name]
+
+    return {name: table_of(rows_of(name), TABLES[name].schema) for name in names}

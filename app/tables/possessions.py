@@ -10,7 +10,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from app.tables.actions import carries, passes, shots
 from app.tables.clock import whole
 from app.tables.match_events import MatchEvents, Row, anchor_of, variant
 from football.pitch import pitch_of
@@ -30,9 +29,9 @@ class _Stretch(NamedTuple):
     end_us: int
 
 
-def possessions(match: MatchEvents) -> list[Row]:
-    """The rows of ``possessions``."""
-    doings = {"pass": passes(match), "carry": carries(match), "shot": shots(match)}
+def possessions(match: MatchEvents, passes: list[Row], carries: list[Row], shots: list[Row]) -> list[Row]:
+    """The rows of ``possessions``, from those of what was done in them."""
+    doings = {"pass": passes, "carry": carries, "shot": shots}
     times = {name: [whole(row["ts_us"], 0) for row in rows] for name, rows in doings.items()}  # type: ignore[arg-type]
     gains = sorted(match.of("possession.gain"), key=lambda event: event.ts_us)
     gained_us = [event.ts_us for event in gains]
