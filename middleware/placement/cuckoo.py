@@ -85,7 +85,7 @@ class _Search:
         costs = problem.costs(nests)
         own, own_costs = nests.copy(), costs.copy()
         best = descend(problem, nests[int(costs.argmin())])
-        best_cost = float(problem.costs(best[None])[0])
+        best_cost = problem.cost(best)
         while True:
             eggs = self._eggs(nests, own, best)
             at = int(self._random.integers(count))
@@ -101,7 +101,7 @@ class _Search:
             self._abandon(nests, costs)
             if costs.min() < best_cost:
                 best = descend(problem, nests[int(costs.argmin())])
-                best_cost = float(problem.costs(best[None])[0])
+                best_cost = problem.cost(best)
             if is_over() or best_cost == 0.0:
                 return best
 
@@ -136,4 +136,4 @@ class _Search:
         for nest in np.argsort(costs)[len(costs) - int(self._settings.abandoned_share * len(costs)) :].tolist():
             row = packed(self._problem, self._random, self._choices)
             if row is not None:
-                nests[nest], costs[nest] = row, self._problem.costs(row[None])[0]
+                nests[nest], costs[nest] = row, self._problem.cost(row)

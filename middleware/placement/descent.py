@@ -17,7 +17,7 @@ def packed(problem: Problem, random: np.random.Generator, choices: Sequence[Ints
         random: chooses among the nodes with room.
         choices: nodes that each detector may run on.
     """
-    free = problem.capacity * (1.0 + 1e-9)
+    free = problem.room.copy()
     order = np.argsort(-problem.cpu * random.uniform(0.8, 1.25, len(problem.cpu)))
     row: Ints = np.zeros(len(problem.cpu), np.int64)
     fullest_first = random.random() < 0.5
@@ -34,7 +34,7 @@ def packed(problem: Problem, random: np.random.Generator, choices: Sequence[Ints
 
 def greedy(problem: Problem) -> Ints | None:
     """Place the detectors in order of their load, each where it costs least now; None if one finds no room."""
-    free = problem.capacity * (1.0 + 1e-9)
+    free = problem.room.copy()
     row: Ints = np.full(len(problem.cpu), -1, np.int64)
     for detector in np.argsort(-problem.cpu, kind="stable").tolist():
         costs = costs_by_node(problem, row)[detector]
@@ -50,7 +50,7 @@ def greedy(problem: Problem) -> Ints | None:
 def descend(problem: Problem, allocation: Ints) -> Ints:
     """Make the best move of a detector, or exchange of two, again and again until none makes it cheaper."""
     row = allocation.copy()
-    free = problem.capacity * (1.0 + 1e-9) - np.bincount(row, problem.cpu, len(problem.nodes))
+    free = problem.room - np.bincount(row, problem.cpu, len(problem.nodes))
     least = 1e-9 * (1.0 + float(problem.crossing.sum()))
     while _moved(problem, row, free, least) or _exchanged(problem, row, free, least):
         pass

@@ -60,7 +60,7 @@ def solve(problem: Problem, seconds: float) -> Solved:
     )
     constraints = [
         LinearConstraint(_rows(x, len(costs)), 1.0, 1.0),
-        LinearConstraint(room, -np.inf, problem.capacity * (1.0 + 1e-9)),
+        LinearConstraint(room, -np.inf, problem.room),
     ]
     for side, at in ((y, first), (y.transpose(0, 2, 1), second)) if pairs else ():
         ends = _rows(side.reshape(-1, nodes), len(costs)) - _rows(x[at].reshape(-1, 1), len(costs))

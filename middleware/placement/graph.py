@@ -88,7 +88,7 @@ class Problem:
 
     Attributes:
         names, nodes: of the detectors and nodes.
-        cpu, capacity: load of each detector, capacity of each node.
+        cpu, room: load of each detector, capacity of each node with what rounding may add.
         crossing: (detectors, detectors): what it costs, without the latency, if one sends to the other across.
         links: (detectors, detectors): number of subscriptions from one to the other.
         latency: (nodes, nodes): cost of the latency from one to the other, 0 within a node.
@@ -101,7 +101,7 @@ class Problem:
         edges = [edge for edge in graph.edges if edge.source != edge.target]
         self.names, self.nodes = tuple(index), tuple(node.name for node in graph.nodes)
         self.cpu = np.array([one.cpu for one in graph.detectors])
-        self.capacity = np.array([node.capacity for node in graph.nodes])
+        self.room: Floats = np.array([node.capacity for node in graph.nodes]) * (1.0 + _ROUNDING)
         weights = graph.weights
         self.crossing: Floats = np.zeros((len(index), len(index)))
         self.links: Floats = np.zeros((len(index), len(index)))
@@ -125,11 +125,15 @@ class Problem:
         costs += self.links[second, first] * self.latency[there, here]
         return np.asarray(costs.sum(axis=1))
 
+    def cost(self, allocation: Ints) -> float:
+        """The cost of an allocation."""
+        return float(self.costs(allocation[None])[0])
+
     def fits(self, allocations: Ints) -> npt.NDArray[np.bool_]:
         """Of each row of allocations, whether no capacity is exceeded and all pins hold."""
         within = np.ones(len(allocations), np.bool_)
-        for node, capacity in enumerate(self.capacity.tolist()):
-            within &= (allocations == node) @ self.cpu <= capacity * (1.0 + _ROUNDING)
+        for node, room in enumerate(self.room.tolist()):
+            within &= (allocations == node) @ self.cpu <= room
         return within & self.allowed[np.arange(len(self.names)), allocations].all(axis=1)
 
     def named(self, allocation: Sequence[int]) -> dict[str, str]:

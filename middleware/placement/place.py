@@ -58,7 +58,7 @@ def place(graph: PlacementGraph, is_over: Callable[[], bool], solver_s: float, s
     found = {name: row for name, row in candidates.items() if row is not None and problem.fits(row[None])[0]}
     if not found:
         raise PlacementError("no allocation that fits was found in this time; allow more seconds")
-    costs = {name: float(problem.costs(row[None])[0]) for name, row in found.items()}
+    costs = {name: problem.cost(row) for name, row in found.items()}
     method = min(costs, key=lambda name: costs[name])
     row = found[method]
     load = {node: float(problem.cpu[row == k].sum()) for k, node in enumerate(problem.nodes)}
