@@ -139,12 +139,7 @@ def _add_orders(router: APIRouter, group: CameraGroup) -> None:
         return orders.order(request, name, GoTo(group.preset(name, preset)), f"preset {preset}", force=force)
 
     @router.post("/{name}/player/{player}", responses=guarded)
-    def player(
-        name: CameraName,
-        player: Annotated[str, PathValue(max_length=100)],
-        request: OperatorRequest,
-        force: _Force = False,
-    ) -> Response:
+    def player(name: CameraName, player: _Player, request: OperatorRequest, force: _Force = False) -> Response:
         """Follow a player, by object id."""
         return orders.order(request, name, group.player(player), f"player {player}", force=force)
 
@@ -158,12 +153,7 @@ def _add_orders(router: APIRouter, group: CameraGroup) -> None:
         return orders.order(request, name, GoTo(pose), f"point {x_m:g} {y_m:g}", force=force)
 
     @router.post("/{name}/event/{event:path}", responses=guarded)
-    def event(
-        name: CameraName,
-        event: Annotated[str, PathValue(max_length=500)],
-        request: OperatorRequest,
-        force: _Force = False,
-    ) -> Response:
+    def event(name: CameraName, event: _Event, request: OperatorRequest, force: _Force = False) -> Response:
         """Show the place of an event that may still change, by its id."""
         found = group.event(event)
         pose = group.point(name, found.x_m or 0.0, found.y_m or 0.0)

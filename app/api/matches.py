@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -140,14 +141,8 @@ def match_routes(matches: Mapping[str, ServedMatch], streams: StreamLimit) -> AP
         """Return the events that stand, with corrections applied, in order of time."""
         served = found[match]
         choice = _choice(served, kind, team, player, begin, end)
-        if not lists.acquire(blocking=False):
-            raise HTTPException(
-                503, "too many clients ask for events; follow the updates instead", {"Retry-After": "1"}
-            )
-        try:
+        with _one_of(lists, "too many clients ask for events; follow the updates instead"):
             return as_json(_events(served, choice, limit))
-        finally:
-            lists.release()
 
     @router.get("/{match}/updates", responses=answer(Portion, _EXAMPLES["portion"]) | refusals(404))
     def updates(
@@ -194,12 +189,8 @@ def match_routes(matches: Mapping[str, ServedMatch], streams: StreamLimit) -> AP
     ) -> Response:
         """Return the positions of a stretch that is committed, at most some seconds of it."""
         served, begin_us = found[match], min(parse_time_us(begin), _NUMBER_MAX)
-        if not lists.acquire(blocking=False):
-            raise HTTPException(503, "too many clients ask for much; ask again", {"Retry-After": "1"})
-        try:
+        with _one_of(lists, "too many clients ask for much; ask again"):
             return as_json(_history(served.folder, begin_us, begin_us + round(seconds * 1e6)))
-        finally:
-            lists.release()
 
     @router.get("/{match}/positions/stream", responses=streamed(Positions) | refusals(404, 503))
     def position_stream(request: Request, match: _Name) -> Response:
@@ -267,6 +258,17 @@ def _events(served: ServedMatch, choice: Choice, limit: int) -> Events:
     states, detected = rows["state"].to_pylist(), rows["detected_us"].to_pylist()
     found = [StandingEvent(*one) for one in zip(states, detected, event_records(rows), strict=True)]
     return Events(frontier_us, len(table) > limit, found)
+
+
+@contextmanager
+def _one_of(lists: threading.BoundedSemaphore, refusal: str) -> Iterator[None]:
+    """Hold one of the answers that may be made at a time; refuse with 503 if all are held."""
+    if not lists.acquire(blocking=False):
+        raise HTTPException(503, refusal, {"Retry-After": "1"})
+    try:
+        yield
+    finally:
+        lists.release()
 
 
 def _positions(view: View | None) -> Positions:
