@@ -7,6 +7,7 @@ from typing import Annotated
 
 import msgspec
 
+from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_most
 from detectors.reasons import reason
 from detectors.statistics.tallies import TEAMS, Tally, count, plus, statistic
@@ -77,7 +78,7 @@ class ShotStatistics:
             return state, NOTHING
         team, name = payload.team, OUTCOMES.get(event.kind, "shots")
         if event.kind == "shot.saved":  # it is the goalkeeper's event
-            team = TEAMS[1 - TEAMS.index(team)] if team in TEAMS else ""
+            team = opponents_of(team)
         if team not in TEAMS:
             return state, NOTHING
         after = msgspec.structs.replace(state, sums=plus(state.sums, f"{team}/{name}"))

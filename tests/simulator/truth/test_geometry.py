@@ -198,7 +198,7 @@ def test_areas_zones_and_nearest_players_are_the_detectors_on_the_same_frames(on
     emitted = truth(list(intervals(seconds, persons, kick)))
     seen = frames(seconds, persons, kick)
     same(of_kinds(emitted, "area.enter", "area.leave"), detected(AreaWatch(SHEET), seen), 1e-6)
-    same(of_kinds(emitted, "pz.enter", "pz.leave"), detected(PossessionZone(), seen), 1.5 * TICK_S)
+    same(of_kinds(emitted, "pz.enter", "pz.leave"), detected(PossessionZone(), seen), TICK_S + 1e-6)
     same(of_kinds(emitted, "nearest.changed"), detected(NearestPlayer(), seen), 1e-6)
 
 
