@@ -13,3 +13,7 @@ class TrackingError(UserError, ValueError):
 
 class CaptureError(UserError, ValueError):
     """A folder that is no readable capture, or packets that cannot make one; the message names the location."""
+
+
+class CaptureInUseError(CaptureError):
+    """A capture that another process is writing."""

@@ -4,9 +4,9 @@ Theory of operation
 -------------------
 The log has only +1 and -1. A person wants to see each event once, with its state:
 
-* *tentative*: asserted, and input that may still arrive could change it (``ts_us`` is not below the frontier, the
-  watermark);
-* *confirmed*: asserted, and below the frontier. No message announces it: the frontier passes;
+* *tentative*: asserted, and input that may still arrive could change it (it is not below the frontier of its
+  kind, the watermark);
+* *confirmed*: asserted, and below that frontier. No message announces it: the frontier passes;
 * *withdrawn*: its newest update was -1. It stays in the list, struck through, because people have seen it;
 * *amended* is no state but a history: -1 of the old record and +1 of another with the same id. ``revision``
   counts how often that happened. A -1 followed by +1 of the very same record (a stage that was redone) is none.
@@ -33,12 +33,15 @@ State = Literal["tentative", "confirmed", "withdrawn"]
 
 #: Entries kept of one group, if the owner does not say: more than a page shows, half a minute of the densest kinds.
 ENTRIES_PER_GROUP: Final = 500
+#: Older versions of an amended event that its entry holds.
+OLDER_MAX: Final = 3
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
     """One event of the timeline with its state at ``version``.
 
     ``emitted_us`` is the arrival time at which it was first asserted, ``changed_us`` that of the newest update.
+    ``older`` has the newest versions that ``record`` replaced, oldest first.
     """
 
     record: EventRecord
@@ -47,6 +50,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     emitted_us: int
     changed_us: int
     version: int
+    older: tuple[EventRecord, ...] = ()
 
 
 class Lifecycle:
@@ -86,12 +90,12 @@ class Lifecycle:
                 self._withdraw(update)
 
     def advance(self, frontier_us: int) -> None:
-        """Confirm every event below ``frontier_us``. A lower watermark than before changes nothing."""
+        """Confirm all that the frontier of the inputs confirms. A lower one than before changes nothing."""
         self.frontier_us = max(self.frontier_us, frontier_us)
         while self._open and self._open[0][0] < self.frontier_us:
-            ts_us, group, event_id = heapq.heappop(self._open)
+            settled_us, group, event_id = heapq.heappop(self._open)
             entry = self._groups[group].get(event_id)
-            if entry is not None and entry.state == "tentative" and entry.record.ts_us == ts_us:
+            if entry is not None and entry.state == "tentative" and _settled_us(entry.record) == settled_us:
                 self._put(group, entry, state="confirmed")
 
     def forget(self, event_id: str, kind: str) -> None:
@@ -140,7 +144,7 @@ class Lifecycle:
         record = update.event
         group = self._group_of(record.kind)
         before = self._groups.get(group, {}).get(record.id)
-        state: State = "confirmed" if record.ts_us < self.frontier_us else "tentative"
+        state: State = "confirmed" if record.is_confirmed(self.frontier_us) else "tentative"
         amended = before is not None and before.record != record
         self.amended_ever += amended
         entry = Entry(
@@ -150,10 +154,11 @@ class Lifecycle:
             before.emitted_us if before else update.emitted_us,
             update.emitted_us,
             0,
+            _older(before, record),
         )
         self._put(group, entry)
         if state == "tentative":
-            heapq.heappush(self._open, (record.ts_us, group, record.id))
+            heapq.heappush(self._open, (_settled_us(record), group, record.id))
 
     def _withdraw(self, update: UpdateRecord) -> None:
         self.withdrawn_ever += 1
@@ -170,3 +175,14 @@ class Lifecycle:
         entries[entry.record.id] = msgspec.structs.replace(entry, version=self.version, **changes)
         if len(entries) > self._entries_per_group:
             del entries[next(iter(entries))]
+
+
+def _settled_us(record: EventRecord) -> int:
+    """Return the event time that the frontier of the inputs must pass to confirm an event."""
+    return record.ts_us + record.lag_us
+
+
+def _older(before: Entry | None, record: EventRecord) -> tuple[EventRecord, ...]:
+    if before is None or before.record == record:
+        return before.older if before else ()
+    return (*before.older, before.record)[-OLDER_MAX:]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Final, Literal
 
 import msgspec
 
@@ -10,6 +11,8 @@ from football.untrusted import ID_CHARACTERS_MAX, is_name, is_text
 
 Team = Literal["home", "away", ""]
 
+
+_COLOUR: Final = re.compile(r"(#[0-9a-fA-F]{6})?")
 
 #: Players of a sheet and limbs of each: more than two squads have. The cost of detectors grows with their square.
 PLAYERS_MAX, LIMBS_MAX = 200, 20
@@ -93,6 +96,7 @@ class MatchSheet(msgspec.Struct, frozen=True):
 
     ``attacks_positive_x`` names the team that attacks towards +x at the start of the stream; empty means unknown: it is
     then inferred from positions. ``directions`` are those of the periods, in order of time, where a provider has them.
+    ``home_colour`` and ``away_colour`` are those of the kits, such as ``#c8102e``; ``venue`` is where it is played.
 
     Raises:
         ValueError: it declares more than any match has, for which memory would be reserved, or an id that no folder
@@ -108,6 +112,9 @@ class MatchSheet(msgspec.Struct, frozen=True):
     players: tuple[Player, ...] = ()
     quality: Quality = Quality()
     directions: tuple[AttackDirection, ...] = ()
+    home_colour: str = ""
+    away_colour: str = ""
+    venue: str = ""
 
     def __post_init__(self) -> None:
         if len(self.directions) > PERIODS_MAX:
@@ -116,6 +123,10 @@ class MatchSheet(msgspec.Struct, frozen=True):
             raise ValueError("the id of the match cannot be the name of a folder")
         if not is_text(self.home) or not is_text(self.away):
             raise ValueError("the name of a team is too long, or has control characters")
+        if not is_text(self.venue):
+            raise ValueError("the name of the venue is too long, or has control characters")
+        if not all(_COLOUR.fullmatch(one) for one in (self.home_colour, self.away_colour)):
+            raise ValueError("the colour of a kit is six digits behind #, such as #c8102e")
         if len(self.players) > PLAYERS_MAX:
             raise ValueError(f"at most {PLAYERS_MAX} players, not {len(self.players)}")
         quality = self.quality
@@ -123,6 +134,11 @@ class MatchSheet(msgspec.Struct, frozen=True):
         total_hz = quality.ball_hz + bodies * quality.body_hz
         if not (quality.ball_hz > 0 and quality.body_hz > 0 and total_hz <= RATE_MAX_HZ):
             raise ValueError(f"rates must be above 0, and all together at most {RATE_MAX_HZ} positions/s")
+
+    @property
+    def names_sources(self) -> bool:
+        """True if it names the sources of the input: the players, or one system that sees all objects."""
+        return self.quality.framed or len(self.players) > 0
 
 
 def team_of(object_id: str, sheet: MatchSheet) -> Team:

@@ -20,7 +20,9 @@ class Official(msgspec.Struct, frozen=True, gc=False):
         team, player: the player who is booked, comes on or scores.
         other: the player who goes off (substitution).
         minutes: added time.
-        event: id of one of our events that it voids.
+        event: id of one of our events that it voids or corrects.
+        right_kind, right_variant, right_us: of a correction, the right values, also of ``team``, ``player`` and
+            ``other``; what is empty stays as it was detected.
         note: for people.
     """
 
@@ -35,6 +37,9 @@ class Official(msgspec.Struct, frozen=True, gc=False):
     minutes: int | None = None
     event: str = ""
     note: str = ""
+    right_kind: str = ""
+    right_variant: str = ""
+    right_us: int | None = None
 
 
 class Decision(NamedTuple):
@@ -69,4 +74,5 @@ DECISIONS: dict[str, Decision] = {
     "period_start": Decision(PERIODS, ("variant",), of_team=False),
     "period_end": Decision(PERIODS, ("variant",), of_team=False),
     "void": Decision(needs=("event",), of_team=False),
+    "correction": Decision(needs=("event",), of_team=False),
 }

@@ -23,6 +23,7 @@ UPDATES = pa.schema(
         ("y_m", pa.float64()),
         ("z_m", pa.float64()),
         ("confidence", pa.float64()),
+        ("lag_us", pa.int64()),
         ("causes", _STRINGS),
         ("detail", pa.string()),
     ]
@@ -93,7 +94,7 @@ HEAD = (
     "detected_us",
 )
 
-PAYLOAD = ("z_m", "causes", "detail")
+PAYLOAD = ("z_m", "lag_us", "causes", "detail")
 
 _OWN = {"state": pa.string(), "detected_us": pa.int64()}
 

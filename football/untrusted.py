@@ -256,6 +256,27 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
         return pa.table({name: pa.array([], _plain(schema.field(name).type)) for name in chosen})
 
 
+def parquet_bounds(path: Path, column: str) -> tuple[int, int] | None:
+    """Return least and greatest value of a column of whole numbers, by the footer of a Parquet file; None without rows.
+
+    Raises:
+        FileNotFoundError: there is none.
+        UntrustedError: not Parquet, damaged, or without such bounds.
+    """
+    import pyarrow.parquet as pq
+
+    check_regular(path)
+    with _refusing("truncated, or not Parquet"), pq.ParquetFile(path) as file:
+        groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
+        at = file.schema_arrow.names.index(column)
+        bounds = [group.column(at).statistics for group in groups if group.num_rows]
+        if not bounds:
+            return None
+        if not all(one is not None and isinstance(one.min, int) and isinstance(one.max, int) for one in bounds):
+            raise UntrustedError(f"column {column} has no bounds")
+        return min(one.min for one in bounds), max(one.max for one in bounds)
+
+
 def read_arrow(path: Path) -> pa.RecordBatch:
     """Read an Arrow IPC file of one batch; what its compressed buffers will take is checked before they are expanded.
 
@@ -274,7 +295,9 @@ def read_arrow(path: Path) -> pa.RecordBatch:
             if message.type != "schema" and message.body is not None:
                 for size in _buffer_sizes(message.metadata.to_pybytes(), message.body):
                     budget.take(size)
-        batch = pa.ipc.open_stream(stream).read_next_batch()
+        batch = next(iter(pa.ipc.open_stream(stream)), None)
+        if batch is None:
+            raise UntrustedError("not Arrow: it has a schema and no batch")
         batch.validate(full=True)
         return batch
 

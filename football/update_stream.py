@@ -25,7 +25,10 @@ from football.payloads import Scalar
 
 
 class EventRecord(msgspec.Struct, frozen=True, gc=False):
-    """An event as users, stores and clients see it: flat, typed, without the engine's inner payloads."""
+    """An event as users, stores and clients see it: flat, typed, without the engine's inner payloads.
+
+    ``lag_us`` says how far the frontier of its kind trails that of the inputs: the sum of the horizons below it.
+    """
 
     id: str
     kind: str
@@ -40,6 +43,11 @@ class EventRecord(msgspec.Struct, frozen=True, gc=False):
     confidence: float
     causes: tuple[str, ...] = ()
     detail: Mapping[str, Scalar] = {}
+    lag_us: int = 0
+
+    def is_confirmed(self, frontier_us: int) -> bool:
+        """True if no late packet can change the event once the frontier of the inputs is at ``frontier_us``."""
+        return self.ts_us + self.lag_us < frontier_us
 
 
 class UpdateRecord(msgspec.Struct, frozen=True, gc=False):
@@ -124,7 +132,8 @@ class UpdateMessage(msgspec.Struct, frozen=True, gc=False):
         epoch: see the module's theory of operation.
         continues_from: set on the first message of an epoch.
         now_us: arrival time (stream clock) at which it left the engine.
-        frontier_us: watermark: event time below which no late packet changes anything.
+        frontier_us: watermark of the inputs: event time below which none is taken in any more. That of a kind lies by
+            the ``lag_us`` of its events before it: below it no late packet changes anything.
         updates: consecutive ``seq``.
         view, health: newest, or None if unchanged since the last message.
         due_wall_us: wall time at which the block that caused it reached the source (0 if unknown).
@@ -213,8 +222,8 @@ class Follower:
         while self._log and self._log[0].seq < seq:
             self._settled.append(self._log.popleft().event)
         self._settled_seq = max(self._settled_seq, min(seq, self.next_seq))
-        final = [event for event in self._settled if event.ts_us < frontier_us]
-        self._settled = [event for event in self._settled if event.ts_us >= frontier_us]
+        final = [event for event in self._settled if event.is_confirmed(frontier_us)]
+        self._settled = [event for event in self._settled if not event.is_confirmed(frontier_us)]
         for event in final:
             if self.events.get(event.id) == event:
                 del self.events[event.id]
@@ -243,7 +252,7 @@ class Follower:
 
     def is_final(self, event: EventRecord) -> bool:
         """True if nothing that may still arrive can change ``event``."""
-        return event.ts_us < self.frontier_us
+        return event.is_confirmed(self.frontier_us)
 
     def _act(self, update: UpdateRecord) -> None:
         if update.diff > 0:

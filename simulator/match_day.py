@@ -32,7 +32,7 @@ class MatchDay(BaseModel):
     Attributes:
         name, about: for people.
         half_minutes, half_time_minutes: lengths.
-        warm_ups, quick_share, review_share, new_shape_share, extra_time, dead_factor, tempo_factor: see
+        warm_ups, quick_share, review_share, new_shape_share, extra_time, dead_factor, tempo_factor, take_on_share: see
             :class:`Occasions`.
     """
 
@@ -49,6 +49,7 @@ class MatchDay(BaseModel):
     extra_time: bool = False
     dead_factor: Annotated[float, Field(gt=0, le=10)] = 1.0
     tempo_factor: Annotated[float, Field(gt=0, le=10)] = 1.0
+    take_on_share: _Share = 0.0
 
     def settings(self, match: MatchSettings) -> MatchSettings:
         """Return the settings of a match on such a day."""

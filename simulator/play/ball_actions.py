@@ -129,7 +129,7 @@ def kick(
             goal_y, goal_z = round(meets[1], 2), round(meets[2], 2)
             state.truth.add(kind, t_s, row, None, "", (attempt,), goal_y_m=goal_y, goal_z_m=goal_z)
         _credit(state, "keypass", t_s, attempt)
-    elif action.what == "clearance" and state.depth(team, x) > state.half_x * 4 / 3 and near < 3.0:
+    elif action.what == "clearance" and state.depth(team, x) > state.half_x * 4 / 3:
         state.truth.add("clearance", t_s, row, None, "", (attempt,))
     state.give_control(team)
     state.watching.kick = index

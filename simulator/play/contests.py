@@ -17,11 +17,11 @@ from simulator.play import (
     goalkeeping,
     provider_truth,
     referee,
+    take_ons,
 )
 from simulator.play.decisions import carry, choose, clearance, goal_chance, shot
 from simulator.play.match_state import Action, State
 from simulator.play.perception import meetings, nearest_pass
-from simulator.play.truth_writer import id_of
 from simulator.records import TICK_S, Vector
 
 #: Nobody reacts to a kick sooner; who is meant is not surprised.
@@ -358,10 +358,11 @@ def _challenge(state: State, row: int, after_s: float) -> None:
     state.tackle_s = state.now_s + 0.3
     # He who waits for his moment does not dive in; the ball must be loose enough.
     threat = state.depth(int(state.team[holder]), bx) < 28.0
-    if not state.chance(0.03 + 0.16 * (his > 0.75) + 0.08 * threat):
+    daring = state.action is not None and state.action.what == take_ons.TAKE_ON
+    if not state.chance(0.03 + 0.16 * (his > 0.75) + 0.08 * threat + take_ons.TRIES * daring):
         return
     edge = 0.56 + 0.5 * (his - mine) + 0.08 * (state.ability["tackling"][row] - state.ability["dribbling"][holder])
-    if not state.chance(float(np.clip(edge, 0.12, 0.85))):
+    if not state.chance(float(np.clip(edge - take_ons.HARDER * daring, 0.12, 0.85))):
         _beaten(state, row, holder)
         return
     win(state, row, after_s)
@@ -375,6 +376,9 @@ def win(state: State, row: int, after_s: float) -> None:
     team = int(state.team[row])
     angle = math.atan2(by - state.columns[row, 1], bx - state.columns[row, 0]) + state.draw(0.0, 0.6)
     poke = float(state.rng.uniform(1.5, 6.0))
+    if state.action is not None and state.action.what == take_ons.TAKE_ON:
+        # Past who comes on, not against him.
+        angle += math.copysign(float(state.rng.uniform(0.7, 1.7)), state.draw(0.0, 1.0))
     if abs(by) > state.half_y - 10.0 and state.chance(0.3):
         # Into touch is safe.
         angle, poke = math.copysign(math.pi / 2, by) + state.draw(0.0, 0.5), poke + 3.0
@@ -382,11 +386,7 @@ def win(state: State, row: int, after_s: float) -> None:
     state.disputed = True
     index = ball_actions.contact(state, row, "foot", out, "tackle", after_s=after_s)
     state.disputed = False
-    t_s = state.truth.rows[index].t_s
-    won = state.truth.add("tackle.won", t_s, row, None, "", (index,), on=id_of(holder))
-    provider_truth.challenge(state, holder, row, row, t_s, None, won)
-    if state.speed(holder) > 2.5:
-        state.truth.add("takeon.lost", t_s, holder, None, "", (won,), to=id_of(row))
+    provider_truth.tackle(state, row, holder, index)
     state.idle_s[holder] = max(state.idle_s[holder], state.now_s + 0.45)
     state.give_control(team)
     state.holder, state.action = -1, None
@@ -394,14 +394,14 @@ def win(state: State, row: int, after_s: float) -> None:
 
 
 def _beaten(state: State, row: int, holder: int) -> None:
-    """Handle a failed tackle: the player is out of play for a moment, and may have fouled."""
+    """Handle a try that missed the ball: the player is out of play for a moment, and may have fouled."""
     position: Vector = state.ball.position
-    lost = state.truth.add("tackle.lost", state.now_s, row, position, "", (), on=id_of(holder))
-    provider_truth.challenge(state, holder, row, holder, state.now_s, position, lost)
     state.idle_s[row] = state.now_s + float(state.rng.uniform(0.4, 0.9))
+    if state.settings.occasions.take_on_share > 0.0:
+        state.stopping[row] = float(state.idle_s[row])
     state.tackle_s = state.now_s + 0.6
-    derived_truth.tried(state, row, holder, lost)
     if state.chance(
         (0.06 if state.in_box(int(state.team[row]), position[0], position[1]) else 0.38) * state.settings.interruptions
     ):
         referee.foul(state, row, holder, "careless")
+    provider_truth.missed(state, row, holder)

@@ -1,4 +1,4 @@
-"""Rows of truth that follow from the course of play: carries, loose balls, take-ons, miscontrols."""
+"""Rows of truth that follow from the course of play: carries, loose balls, miscontrols."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from simulator.play import provider_truth
 from simulator.play.match_state import State
-from simulator.play.truth_writer import Watching, id_of
+from simulator.play.truth_writer import Watching
 from simulator.records import Vector
 
 #: 5.8: the ball has left its kicker. 6.10: shortest carry. 6.11: nobody near a slow ball for so long.
 RELEASED_M, CARRY_M = 2.25, 3.0
 LOOSE_M, LOOSE_M_S, LOOSE_S = 1.5, 8.0, 0.5
-#: 7.11, 7.12: times in which a bad touch is lost, a carrier has kept the ball.
-LOST_S, MISS_M, HELD_ON_S = 2.0, 3.0, 1.0
+#: 7.11: time in which a bad touch is lost.
+LOST_S, MISS_M = 2.0, 3.0
 
 
 def watch(state: State) -> None:
@@ -25,7 +25,7 @@ def watch(state: State) -> None:
         _release(state, ball)
     _carry(state, ball)
     _loose(state)
-    _takeon(state)
+    provider_truth.watch_take_on(state)
     _trap(state, ball)
 
 
@@ -84,27 +84,9 @@ def _loose(state: State) -> None:
     gain = state.truth.gain
     if state.watching.loose >= 0 and gain > state.watching.loose:
         row = state.truth.rows[gain]
-        if state.team[row.person] != state.watching.loose_team:
+        if state.team[row.person] != state.watching.loose_team and state.interception < 0:
             provider_truth.won(state, row.person, row.t_s, gain, state.watching.loose)
         state.watching.loose = -1
-
-
-def tried(state: State, tackler: int, holder: int, tackle: int) -> None:
-    """Note a failed tackle: if the holder keeps the ball, it is a take-on."""
-    state.watching.takeon = (holder, tackler, state.now_s, tackle)
-
-
-def _takeon(state: State) -> None:
-    if state.watching.takeon is None:
-        return
-    holder, tackler, since_s, tackle = state.watching.takeon
-    if state.last != holder and state.touched_s[state.last] > since_s and state.team[state.last] != state.team[holder]:
-        state.watching.takeon = None
-    elif state.now_s - since_s >= HELD_ON_S:
-        state.watching.takeon = None
-        state.truth.add(
-            "takeon.won", since_s, holder, state.truth.rows[tackle].position, "", (tackle,), past=id_of(tackler)
-        )
 
 
 def trapped(state: State, row: int, index: int) -> None:

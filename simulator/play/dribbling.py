@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from simulator.play import ball_actions
+from simulator.play import ball_actions, take_ons
 from simulator.play.decisions import carry, choose
 from simulator.play.match_state import State
 
@@ -35,7 +35,9 @@ def hold(state: State) -> None:
     if row in state.instructed and state.script_runner is not None and able and within and state.action is None:
         state.script_runner.play(row, 0.0, "foot")
         return
-    if able and within and since > 0.24 and state.now_s >= state.decide_s:
+    if able and within and since > 0.24 and (daring := take_ons.take_on(state, row)) is not None:
+        state.action = daring
+    elif able and within and since > 0.24 and state.now_s >= state.decide_s:
         action = choose(state, row)
         if action.kind == "carry":
             state.action = action

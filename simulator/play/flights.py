@@ -137,7 +137,7 @@ def _end_pass(state: State, row: int, t_s: float, index: int) -> None:
     )  # fmt: skip
     if complete:
         state.last_pass = ended
-    elif provider_truth.is_interception(state, flight, row):
+    elif provider_truth.is_interception(state, flight, row, str(truth.rows[index].detail["what"])):
         interception = truth.add(
             "interception", t_s, row, None, "won", (flight.row, index), passer=id_of(flight.kicker)
         )
@@ -201,6 +201,7 @@ def stopped(state: State, outcome: str, t_s: float, cause: int, position: Vector
     """End the flight under way because the ball is dead: ``out``, ``offside``, ``stopped``, or of a shot ``off``."""
     flight = state.flight
     settle_interception(state, t_s, out=cause if outcome == "out" else -1)
+    provider_truth.settle_tackle(state)
     if flight is None:
         return
     attempt = state.truth.rows[flight.row]

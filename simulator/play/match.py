@@ -40,6 +40,7 @@ from simulator.play import (
     set_pieces,
     stoppages,
     substitutions,
+    take_ons,
     team_shape,
 )
 from simulator.play.match_state import State
@@ -206,6 +207,8 @@ class Match:
                 dribbling.hold(state)
         if state.holder >= 0 and not state.in_hands and planning:
             pressing.press(state)
+        if planning and state.stopping:
+            take_ons.stop(state)
         if state.holder < 0:
             if planning or state.path_s < 0.0:
                 contests.chase(state)

@@ -206,6 +206,7 @@ class State:
             still prove to be one to the outside.
         targets, paces, facing: where persons run, how fast, where they look (NaN: where they run).
         idle_s: until when a person can do nothing (beaten, getting up).
+        stopping: rows of persons who stop because their try for the ball missed, and until when.
         down: persons on the ground, until when, and their rows; ``hold_until_s``: treatment lasts until then.
         changes, vacant, walking, seats: substitutions under way, slots they leave open, persons who walk off and their
             seats; ``windows``, ``used``, ``used_substitutes``: what teams plan and have used.
@@ -277,6 +278,7 @@ class State:
         self.paces = np.full(PERSONS, 1.5)
         self.facing = np.full(PERSONS, np.nan)
         self.idle_s = np.full(PERSONS, -9.0)
+        self.stopping: dict[int, float] = {}
         self.reach_m = np.full(PERSONS, 0.8)
         self.keen = self.rng.normal(-0.4, 0.35, PERSONS)
         self.run_until_s = np.full(PERSONS, -9.0)

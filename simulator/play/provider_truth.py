@@ -1,35 +1,44 @@
-"""Duels, interceptions and recoveries as Opta defines them, with the intention that only play knows.
+"""Duels, tackles, take-ons, interceptions and recoveries as providers define them, with what only play knows.
 
-Source: Opta (Stats Perform), published event definitions. In short:
+Sources: Opta (Stats Perform), published event definitions; of the duel StatsBomb's open-data specification. In short:
 
-* *Duel*: a 50-50 contest of two opponents. It consists of tackles and take-ons, fouls on the player in possession,
-  aerial duels, and loose balls that both go for. Being near an opponent with the ball is none.
+* *Duel* (StatsBomb): two opponents contest the ball in play, and one of them wins it: a tackle, a dribble past an
+  opponent, a 50/50 for a loose ball. Being near an opponent with the ball is none. A foul is an event of its own (Opta
+  counts those on the player in possession, too).
+* *Tackle*: a player takes the ball from an opponent who has it, by playing it. It is won if the tackler's team plays
+  the ball next, or the ball goes out; it is lost if the other team plays it next. A try that misses the ball is none.
+* *Take-on*: a player with the ball tries to get past an opponent. It is won if the opponent tries for the ball and is
+  passed, and lost if the opponent takes it.
 * *Aerial duel*: both jump and challenge each other in the air.
-* *Interception*: a player reads an opponent's pass, and moves into the line of the intended pass.
+* *Interception*: a player reads an opponent's pass, and moves into its line. Of the pass an analyst sees where it went.
 * *Recovery*: a player wins a ball that nobody has, or that an opponent played directly to him, and secures it for his
   team: its next touch is his or a team mate's.
-* *Tackle*, *take-on*, *clearance*: as ``contests``, ``derived_truth`` and ``ball_actions`` write them, by what the
-  player tried.
+* *Clearance*: a player plays the ball away from the own goal, for nobody (``ball_actions`` writes it).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from simulator.play.match_state import Flight, State
-from simulator.play.truth_writer import id_of
+from simulator.play.truth_writer import TakeOn, id_of
 from simulator.records import Vector
 
-#: An intercepted ball moves; it is met so near the line of the pass; who stood nearer to the line did not move into it.
-MOVING_M_S, IN_LINE_M, STOOD_M = 4.0, 1.0, 1.5
+#: An intercepted ball moves; who stood nearer to its line did not move into it.
+MOVING_M_S, STOOD_M = 4.0, 2.0
 #: Who ends a cross or a header blocks or clears it.
 _NO_PASSES = ("cross", "cutback", "header", "clearance")
+#: Contacts of who is hit by the ball, and does not play it.
+_STRUCK = ("deflection", "block", "handle")
 #: 6.9: opponents this near to each other's jump, and their jumps so close in time.
 AERIAL_M, TOGETHER_S = 1.5, 0.6
 #: A loose ball: so slow and so low; both are so near, and run for it.
-LOOSE_M_S, LOOSE_M, RUNS_M_S = 8.0, 1.0, 9.0
+LOOSE_M_S, LOOSE_M, RUNS_M_S = 8.0, 0.7, 9.0
 #: A scramble is one duel: touches within this time belong together.
 ONE_S = 3.0
+#: 7.12: least speed of who takes an opponent on; so far behind and so soon he is passed; so long the ball is kept.
+TAKES_ON_M_S, BEHIND_M, PASSED_S, KEPT_S = 2.5, 0.3, 1.5, 0.5
 
 
 def challenge(
@@ -38,6 +47,7 @@ def challenge(
 ) -> None:  # fmt: skip
     """Write a duel: begun and decided by one challenge."""
     loser = rival if winner == holder else holder
+    state.watching.disputed_s = state.now_s
     start = state.truth.add("duel.start", t_s, holder, position, variant, (), against=id_of(rival))
     state.truth.add("duel.end", t_s, winner, position, variant, (start, cause), against=id_of(loser))
 
@@ -56,8 +66,86 @@ def loose_duel(state: State, row: int) -> None:
         return
     rival, gap_m = state.nearest(state.opponents(row), x, y)
     if gap_m < LOOSE_M and state.paces[rival] >= RUNS_M_S:
-        state.watching.disputed_s = state.now_s
         challenge(state, row, rival, row, state.now_s, (x, y, z), variant="loose")
+
+
+def tackle(state: State, row: int, holder: int, index: int) -> None:
+    """Write a tackle with its duel, and the take-on that it ends; ``index`` is the row of the contact.
+
+    Who plays the ball next decides whether it is won.
+    """
+    t_s = state.truth.rows[index].t_s
+    won = state.truth.add("tackle.won", t_s, row, None, "", (index,), on=id_of(holder))
+    state.truth.rows[won].open = True
+    state.watching.tackle = won
+    state.watching.takeon = None
+    challenge(state, holder, row, row, t_s, None, won)
+    if state.speed(holder) > TAKES_ON_M_S and _ahead_m(state, row, holder, heading(state, holder)) > 0.0:
+        state.truth.add("takeon.lost", t_s, holder, None, "", (won,), to=id_of(row))
+
+
+def settle_tackle(state: State, team: int = -1) -> None:
+    """Decide the newest tackle by the team that plays the ball next; -1: nobody, the ball is out or play is stopped."""
+    index, state.watching.tackle = state.watching.tackle, -1
+    if index < 0:
+        return
+    row = state.truth.rows[index]
+    row.open = False
+    if team >= 0 and team != state.team[row.person]:
+        row.kind = "tackle.lost"
+
+
+def missed(state: State, row: int, holder: int) -> None:
+    """Begin to watch whether an opponent whose try for the ball failed is passed."""
+    watched = state.watching.takeon
+    if watched is not None and (watched.holder, watched.rival) == (holder, row):
+        return
+    if state.whistle is None and state.advantage is None:
+        tried(state, holder, row, heading(state, holder))
+
+
+def tried(state: State, holder: int, rival: int, way: tuple[float, float]) -> None:
+    """Begin to watch whether an opponent in the way of a player with the ball is passed."""
+    if _ahead_m(state, rival, holder, way) > 0.0:
+        state.watching.takeon = TakeOn(holder, rival, state.now_s, way)
+
+
+def watch_take_on(state: State) -> None:
+    """Write a take-on once its opponent is passed, and the ball has been kept for a moment."""
+    tried = state.watching.takeon
+    if tried is None:
+        return
+    if state.last != tried.holder or state.whistle is not None:
+        state.watching.takeon = None
+    elif tried.passed_s < 0.0:
+        if state.holder != tried.holder or state.now_s - tried.since_s > PASSED_S:
+            state.watching.takeon = None
+        elif _ahead_m(state, tried.rival, tried.holder, tried.heading) < -BEHIND_M:
+            state.watching.takeon = replace(tried, passed_s=state.now_s, position=state.ball.position)
+    elif state.now_s - tried.passed_s >= KEPT_S:
+        state.watching.takeon = None
+        won = state.truth.add(
+            "takeon.won", tried.passed_s, tried.holder, tried.position, "", (), past=id_of(tried.rival)
+        )
+        challenge(state, tried.holder, tried.rival, tried.holder, tried.passed_s, tried.position, won)
+
+
+def heading(state: State, row: int) -> tuple[float, float]:
+    """Return the direction in which a player means to carry the ball, as a unit vector; his movement without a plan."""
+    x, y = state.xy(row)
+    action = state.action
+    if action is not None and action.kind == "carry":
+        dx, dy = action.target[0] - x, action.target[1] - y
+    else:
+        dx, dy = float(state.columns[row, 2]), float(state.columns[row, 3])
+    away = max(math.hypot(dx, dy), 1e-9)
+    return dx / away, dy / away
+
+
+def _ahead_m(state: State, row: int, of: int, way: tuple[float, float]) -> float:
+    """Return how far a player is ahead of another along a direction."""
+    (x, y), (own_x, own_y) = state.xy(row), state.xy(of)
+    return (x - own_x) * way[0] + (y - own_y) * way[1]
 
 
 def jumped(state: State, row: int, rival: int, gap_m: float) -> None:
@@ -71,33 +159,35 @@ def jumped(state: State, row: int, rival: int, gap_m: float) -> None:
         state.watching.aerial = (row, rival, index)
 
 
-def is_interception(state: State, flight: Flight, row: int) -> bool:
-    """True if an opponent moved into the line of an intended pass and meets the ball there."""
+def is_interception(state: State, flight: Flight, row: int, what: str) -> bool:
+    """True if an opponent plays a pass that was meant for somebody, and did not stand in its line at the kick.
+
+    ``what`` is the contact. A goalkeeper claims.
+    """
     if flight.mate < 0 or flight.what in _NO_PASSES or flight.places is None:
         return False
-    if state.disputed or state.moving() < MOVING_M_S:
+    if state.disputed or state.is_keeper(row) or what in _STRUCK or state.moving() < MOVING_M_S:
         return False
     start = state.truth.rows[flight.row].position
-    stood_m = _off_line(start, flight.target, *flight.places[row].tolist())
-    return _off_line(start, flight.target, *state.ball.position[:2]) <= IN_LINE_M and stood_m > STOOD_M
+    return _off_line(start, state.ball.position, *flight.places[row].tolist()) > STOOD_M
 
 
-def _off_line(start: Vector, end: tuple[float, float], x: float, y: float) -> float:
-    """Return the distance of a point from the line between two others."""
+def _off_line(start: Vector, end: Vector, x: float, y: float) -> float:
+    """Return the distance of a point over ground from the ray that leads from one point through another."""
     dx, dy = end[0] - start[0], end[1] - start[1]
-    share = ((x - start[0]) * dx + (y - start[1]) * dy) / max(dx * dx + dy * dy, 1e-9)
-    share = min(max(share, 0.0), 1.0)
+    share = max(((x - start[0]) * dx + (y - start[1]) * dy) / max(dx * dx + dy * dy, 1e-9), 0.0)
     return math.hypot(x - start[0] - share * dx, y - start[1] - share * dy)
 
 
 def won(state: State, row: int, t_s: float, index: int, cause: int) -> None:
     """Begin to watch a ball won whether it is secured; ``index`` is the row of the contact."""
-    if not state.is_keeper(row):
+    if not state.is_keeper(row) and state.truth.rows[index].detail.get("what") not in _STRUCK:
         state.watching.recovering = (row, t_s, index, cause)
 
 
 def touched(state: State, row: int) -> None:
-    """Settle by the next touch whether a ball that was won is a recovery."""
+    """Settle by the next touch whether a tackle is won, and whether a ball that was won is a recovery."""
+    settle_tackle(state, int(state.team[row]))
     if state.watching.recovering is None:
         return
     winner, t_s, index, cause = state.watching.recovering

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from simulator.play import flights, provider_truth, stoppages, substitutions
+from simulator.play import flights, stoppages, substitutions
 from simulator.play.match_state import BOX_X_M, BOX_Y_M, GOAL_AREA_X_M, MARK_M, State, Whistle
 from simulator.play.stoppages import ADDED_S
 from simulator.play.truth_writer import id_of
@@ -39,8 +39,6 @@ def foul(state: State, row: int, victim: int, variant: str, *, is_certain: bool 
         "foul", t_s, row, position, variant, (state.last_contact if variant == "handball" else -1,),
         on=id_of(victim), fall=falls, advantage=False,
     )  # fmt: skip
-    if variant == "holding":
-        provider_truth.challenge(state, victim, row, victim, t_s, position, index)
     if falls:
         substitutions.go_down(state, victim, float(state.rng.uniform(2.0, 5.0)), index)
     in_box = state.in_box(1 - team, x, y)

@@ -109,6 +109,8 @@ class Occasions:
         extra_time: two halves of 15 minutes follow if the score is level after 90.
         dead_factor: restarts take so many times as long.
         tempo_factor: players pass on the ball so many times as soon.
+        take_on_share: chance that a player with the ball takes on an opponent who stands in the way, five times a
+            second. An opponent whose try misses the ball stops for a moment.
     """
 
     warm_ups: bool = False
@@ -118,9 +120,10 @@ class Occasions:
     extra_time: bool = False
     dead_factor: float = 1.0
     tempo_factor: float = 1.0
+    take_on_share: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("quick_share", "review_share", "new_shape_share"):
+        for name in ("quick_share", "review_share", "new_shape_share", "take_on_share"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} {getattr(self, name)} is not a share")
         if not (self.dead_factor > 0.0 and self.tempo_factor > 0.0):

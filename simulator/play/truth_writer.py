@@ -137,12 +137,24 @@ class TruthWriter:
         self.add("team.possession", t_s, person if controlled else -1, position, value, (cause,))
 
 
+@dataclass(frozen=True)
+class TakeOn:
+    """A failed try for the ball: who has it, who tried, when, where the first one heads; when and where he passed."""
+
+    holder: int
+    rival: int
+    since_s: float
+    heading: tuple[float, float]
+    passed_s: float = -1.0
+    position: Vector = (0.0, 0.0, 0.0)
+
+
 @dataclass
 class Watching:
     """Situations under observation, each until it is decided.
 
-    They are a kick until the ball is away, a carry, a loose ball, a take-on, a bad touch, jumps for a high ball by
-    person, the time of the last duel for a loose ball, and a ball that was won but is not secured yet.
+    They are a kick until the ball is away, a carry, a loose ball, a tackle, a take-on, a bad touch, jumps for a high
+    ball by person, the time of the last duel, and a ball that was won but is not secured yet.
     """
 
     kick: int = -1
@@ -150,7 +162,8 @@ class Watching:
     alone_s: float = 0.0
     loose: int = -1
     loose_team: int = -1
-    takeon: tuple[int, int, float, int] | None = None
+    tackle: int = -1
+    takeon: TakeOn | None = None
     trap: tuple[int, float, Vector, int] | None = None
     aerial: tuple[int, int, int] | None = None
     jumps: dict[int, float] = field(default_factory=dict)

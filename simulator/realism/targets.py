@@ -126,8 +126,8 @@ COUNTED: Mapping[str, Range] = {
     "true_stoppages_90": Range(85.0, 130.0, "Siegle and Lames 2012: 108 +- 13 a match (men's league)"),
     "true_headers_90": Range(60.0, 180.0, f"{_COMMON}: aerial duels 30-60, and clearances"),
     "true_crosses_90": Range(15.0, 55.0, f"{_COMMON}: 25-40 a match"),
-    "true_tackles_90": Range(25.0, 80.0, f"{_COMMON}: 32-38 won or not a match, and tries that missed"),
-    "true_interceptions_90": Range(90.0, 250.0, "by 7.8, wider than analysts': Portugal-Switzerland 198 as detected"),
+    "true_tackles_90": Range(20.0, 60.0, f"{_COMMON}: 30-46 a match, won or not"),
+    "true_interceptions_90": Range(8.0, 50.0, f"{_COMMON}: 15-25 a match, to 43 in the Premier League 2015/16"),
 }
 
 _RESTARTS = ("throw_in", "corner", "goal_kick", "free_kick", "penalty")

@@ -5,8 +5,9 @@ Theory of operation
 Play writes the rows that it knows: intentions, touches, the referee's decisions. The rest follows from the noiseless
 paths of ball, bodies and limbs, interval by interval: :mod:`~simulator.truth.ball`, :mod:`~simulator.truth.bodies`,
 :mod:`~simulator.truth.passes`; once the match is over, from the order of the rows: :mod:`~simulator.truth.chains`,
-:mod:`~simulator.truth.states`; and from both: :mod:`~simulator.truth.entries`. Names, variants, teams and players are
-the detectors', so that detected and true events can be compared. ``football.truth_kinds`` defines each kind.
+:mod:`~simulator.truth.states`; and from both: :mod:`~simulator.truth.entries`, :mod:`~simulator.truth.pressing`.
+Names, variants, teams and players are the detectors', so that detected and true events can be compared.
+``football.truth_kinds`` defines each kind.
 
 Two files: ``truth.parquet`` in the columns of ``touchline events``, and ``frames.parquet``, a row every 40 ms.
 """
@@ -35,6 +36,7 @@ from simulator.truth.bodies import BodyTruth, LimbPaths
 from simulator.truth.chains import add_chains
 from simulator.truth.entries import EntryTruth
 from simulator.truth.passes import PassTruth
+from simulator.truth.pressing import PressingTruth
 from simulator.truth.restart_spots import SpotTruth
 from simulator.truth.shape import ShapeTruth
 from simulator.truth.states import add_states
@@ -130,7 +132,7 @@ class Truth:
         self.lines = Lines(names)
         self._ball, self._bodies, self._passes = BallTruth(pitch), BodyTruth(pitch, limb_positions), PassTruth(pitch)
         self._spots, self._shape = SpotTruth(pitch), ShapeTruth(pitch)
-        self._entries = EntryTruth(pitch)
+        self._entries, self._pressing = EntryTruth(pitch), PressingTruth()
         self._actives: list[tuple[float, int]] = []
         self._starts: list[Row] = []
         self._rows_read = 0
@@ -148,6 +150,7 @@ class Truth:
         self._passes.take(interval, rows, playing, sign, self.lines)
         self._shape.take(interval, playing, sign, self.lines)
         self._entries.take(interval)
+        self._pressing.take(interval, playing)
         changes = np.flatnonzero(np.diff(interval.active, prepend=-1))
         step_s = (interval.end_s - interval.begin_s) / max(len(interval.active), 1)
         for step in changes.tolist():
@@ -163,6 +166,7 @@ class Truth:
         add_chains(rows, self._end_s, self._sheet.length_m, self._attacks(), self.lines)
         add_states(rows, self._end_s, self.lines)
         self._entries.finish(rows, self._end_s, self._attacks(), self.lines)
+        self._pressing.finish(rows, self._end_s, self._attacks(), self.lines)
         self._add_periods()
         self._add_beginning()
         return self.lines.table(LEVELS), self._frames([row for row in rows if row.t_s < self._end_s])
@@ -264,7 +268,7 @@ def write_truth(folder: Path, truth: pa.Table, frames: pa.Table | None) -> None:
 
 def records_of(truth: pa.Table) -> tuple[EventRecord, ...]:
     """Return a truth table as records, in its order."""
-    names = EventRecord.__struct_fields__
+    names = [name for name in EventRecord.__struct_fields__ if name in truth.column_names]
     rows = truth.select(names).to_pylist()
     return tuple(
         EventRecord(**{**row, "causes": tuple(row["causes"]), "detail": decode_json(row["detail"], dict[str, Scalar])})

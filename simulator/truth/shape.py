@@ -1,7 +1,9 @@
 """Truth about positions of players to each other: opponents near (4.4), length and width (10.5), last line (10.6).
 
-It is checked every fifth of a second, because shapes of teams change over seconds. A band must last for a second, and
-is dated at its beginning. The bounds are the hierarchy's, half a metre further out where a band is left again.
+It is counted over the noiseless bodies, pair by pair, and play knows the goalkeepers: the formulas of the detectors are
+not repeated, so that their errors show. It is checked every fifth of a second, because shapes of teams change over
+seconds. A band must last for a second, and is dated at its beginning. The bounds are the hierarchy's, half a metre
+further out where a band is left again.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 from football.packet_table import Floats
 from football.pitch import Pitch
 from simulator.play.truth_writer import id_of
-from simulator.records import AWAY, HOME, TICK_S, Col, PlayedInterval
+from simulator.records import AWAY, HOME, KEEPERS, TICK_S, Col, PlayedInterval
 from simulator.truth.truth_table import NOWHERE, Lines
 
 #: Ticks between two looks.
@@ -24,7 +26,7 @@ OPPONENT_M, APART_M = 3.0, 3.5
 LENGTHS, LENGTHS_M = ("shape.short", "", "shape.long"), (25.0, 35.0)
 WIDTHS, WIDTHS_M = ("shape.narrow", "", "shape.wide"), (30.0, 45.0)
 HEIGHTS, HEIGHTS_M = ("line.low", "line.mid", "line.high"), (25.0, 40.0)
-#: Players who make the last line: the rearmost but the goalkeeper.
+#: Players who make the last line: those with fewer than so many outfield mates behind them.
 LAST_LINE = 4
 HOLD_S, MARGIN_M = 1.0, 0.5
 
@@ -74,7 +76,8 @@ class ShapeTruth:
             positions = interval.persons[tick][:, [Col.X, Col.Y]]
             self._opponents(t_s, positions, rows, lines)
             for number, team in enumerate(("home", "away")):
-                self._shape(t_s, positions[rows[number]] * sign[number], number, team, lines)
+                outfield = rows[number][rows[number] != KEEPERS[number]]
+                self._shape(t_s, positions[outfield] * sign[number], number, team, lines)
 
     def _opponents(self, t_s: float, positions: Floats, rows: list[np.ndarray], lines: Lines) -> None:
         home, away = rows
@@ -90,14 +93,15 @@ class ShapeTruth:
         self._close = near | (self._close & within)
 
     def _shape(self, t_s: float, upfield: Floats, number: int, team: str, lines: Lines) -> None:
-        """Check a team's shape; ``upfield``: its positions as it sees them; the rearmost is the goalkeeper."""
-        there = upfield[np.isfinite(upfield[:, 0])]
-        if len(there) <= LAST_LINE:
+        """Check a team's shape; ``upfield``: positions of its outfield players as it sees them."""
+        outfield = upfield[np.isfinite(upfield[:, 0])]
+        if len(outfield) < LAST_LINE:
             return
-        outfield = there[np.argsort(there[:, 0])][1:]
-        length, width = np.ptp(outfield, axis=0).tolist()
-        height = float(outfield[:LAST_LINE, 0].mean()) + self.pitch.half_length_m
-        for band, value in zip(self._bands[number], (length, width, height), strict=True):
+        apart = np.abs(outfield[:, None] - outfield[None])
+        behind = (outfield[:, None, 0] > outfield[None, :, 0]).sum(axis=1)
+        height = float(outfield[behind < LAST_LINE, 0].mean()) + self.pitch.half_length_m
+        measures = float(apart[:, :, 0].max()), float(apart[:, :, 1].max()), height
+        for band, value in zip(self._bands[number], measures, strict=True):
             name = band.follow(value, t_s)
             if name is not None:
                 detail = {"metres": round(value, 2)}

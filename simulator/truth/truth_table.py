@@ -148,6 +148,7 @@ class Lines:
             "state": ["confirmed"] * len(self),
             "confidence": np.ones(len(self)),
             "detected_us": times_us[order],
+            "lag_us": np.zeros(len(self), np.int64),
             "causes": [[f"truth#{number[c]}" for c in self._resolved(i)] for i in at],
             "detail": [self._details[i].decode() for i in at],
         }

@@ -217,6 +217,15 @@ def test_tables_of_plain_types_come_back_as_they_were_written(tmp_path: Path):
         read_parquet(file)
 
 
+def test_an_arrow_file_without_a_batch_is_refused(tmp_path: Path):
+    """Its reader ends without an error of its own, which would look like the end of whatever iterates outside."""
+    schema = pa.schema([("x", pa.float64())])
+    with pa.OSFile(str(tmp_path / "bare"), "wb") as sink, pa.ipc.new_file(sink, schema):
+        pass
+    with pytest.raises(untrusted.UntrustedError, match="a schema and no batch"):
+        untrusted.read_arrow(tmp_path / "bare")
+
+
 def test_an_arrow_file_that_expands_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     file, text = tmp_path / "0.arrow", pa.array(["ball"] * 3).dictionary_encode()
     zeros = np.zeros(1_000_000, np.int64)

@@ -112,7 +112,7 @@ def test_new_shapes_come_in_the_second_half_and_are_true() -> None:
 
 def test_the_days_of_the_product_are_these() -> None:
     names = [path.stem for path in sorted(SHIPPED.glob("*.yaml"))]
-    assert names == ["busy_sidelines", "cup", "league", "patient", "quick_restarts", "short_league"]
+    assert names == ["busy_sidelines", "cup", "duels", "league", "patient", "quick_restarts", "short_league"]
 
 
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)

@@ -9,7 +9,7 @@ from simulator.play import provider_truth
 from simulator.play.match_state import Flight, State
 from simulator.play.squads import MatchSettings, draw_squads
 
-HOLDER, MATE, RIVAL = 9, 7, 20
+HOLDER, MATE, RIVAL, AWAY_KEEPER = 9, 7, 20, 16
 
 
 def state_with(places: dict[int, tuple[float, float]]) -> State:
@@ -41,29 +41,80 @@ def moving_ball(state: State, x: float, y: float, speed: float = 10.0) -> None:
     state.balls[state.active] = ball
 
 
-def test_an_interception_is_a_move_into_the_line_of_an_intended_pass() -> None:
+def test_an_interception_is_a_move_into_the_line_of_a_pass() -> None:
     state = state_with({HOLDER: (0.0, 0.0), RIVAL: (10.0, 3.0)})
     flight = flight_of(state)
     moving_ball(state, 10.0, 0.3)
-    assert provider_truth.is_interception(state, flight, RIVAL)
+    assert provider_truth.is_interception(state, flight, RIVAL, "trap")
+
+
+def test_the_line_of_a_pass_is_where_it_went() -> None:
+    state = state_with({HOLDER: (0.0, 0.0), RIVAL: (10.0, 3.0)})
+    flight = flight_of(state)
+    moving_ball(state, 10.0, 2.0)
+    assert not provider_truth.is_interception(state, flight, RIVAL, "trap")
 
 
 def test_who_stood_in_the_line_was_played_to() -> None:
     state = state_with({HOLDER: (0.0, 0.0), RIVAL: (10.0, 0.4)})
     flight = flight_of(state)
     moving_ball(state, 10.0, 0.3)
-    assert not provider_truth.is_interception(state, flight, RIVAL)
+    assert not provider_truth.is_interception(state, flight, RIVAL, "trap")
 
 
-def test_a_ball_off_its_line_slow_or_meant_for_nobody_is_no_interception() -> None:
-    state = state_with({HOLDER: (0.0, 0.0), RIVAL: (10.0, 5.0)})
-    moving_ball(state, 10.0, 3.0)
-    assert not provider_truth.is_interception(state, flight_of(state), RIVAL)
+def test_a_slow_ball_a_block_a_cross_and_one_meant_for_nobody_are_no_interceptions() -> None:
+    state = state_with({HOLDER: (0.0, 0.0), RIVAL: (10.0, 5.0), AWAY_KEEPER: (10.0, 5.0)})
     moving_ball(state, 10.0, 0.3, speed=2.0)
-    assert not provider_truth.is_interception(state, flight_of(state), RIVAL)
+    assert not provider_truth.is_interception(state, flight_of(state), RIVAL, "trap")
     moving_ball(state, 10.0, 0.3)
-    assert not provider_truth.is_interception(state, flight_of(state, mate=-1), RIVAL)
-    assert not provider_truth.is_interception(state, replace(flight_of(state), what="cross"), RIVAL)
+    assert provider_truth.is_interception(state, flight_of(state), RIVAL, "trap")
+    assert not provider_truth.is_interception(state, flight_of(state), RIVAL, "deflection")
+    assert not provider_truth.is_interception(state, flight_of(state), AWAY_KEEPER, "catch")
+    assert not provider_truth.is_interception(state, flight_of(state, mate=-1), RIVAL, "trap")
+    assert not provider_truth.is_interception(state, replace(flight_of(state), what="cross"), RIVAL, "trap")
+
+
+def test_a_tackle_is_lost_if_the_other_team_plays_the_ball_next() -> None:
+    for next_touch, kind in ((RIVAL, "tackle.won"), (HOLDER, "tackle.lost"), (MATE, "tackle.lost"), (-1, "tackle.won")):
+        state = state_with({HOLDER: (0.0, 0.0), RIVAL: (0.8, 0.0)})
+        provider_truth.tackle(state, RIVAL, HOLDER, state.truth.add("hit", 1.0, RIVAL, (0.4, 0.0, 0.1)))
+        if next_touch < 0:
+            provider_truth.settle_tackle(state)
+        else:
+            provider_truth.touched(state, next_touch)
+        assert kinds(state) == ["hit", kind, "duel.start", "duel.end"]
+        assert not any(row.open for row in state.truth.rows)
+
+
+def test_a_carrier_who_runs_at_an_opponent_and_is_tackled_loses_a_take_on() -> None:
+    for velocity, lost in (((4.0, 0.0), 1), ((-4.0, 0.0), 0), ((1.0, 0.0), 0)):
+        state = state_with({HOLDER: (0.0, 0.0), RIVAL: (0.8, 0.0)})
+        state.columns[HOLDER, 2:4] = velocity
+        provider_truth.tackle(state, RIVAL, HOLDER, state.truth.add("hit", 1.0, RIVAL, (0.4, 0.0, 0.1)))
+        assert kinds(state).count("takeon.lost") == lost
+
+
+def test_a_take_on_is_won_once_the_opponent_is_passed_and_the_ball_is_kept() -> None:
+    for last, won in ((HOLDER, 1), (RIVAL, 0)):
+        state = state_with({HOLDER: (0.0, 0.0), RIVAL: (0.8, 0.3)})
+        state.holder = state.last = HOLDER
+        provider_truth.tried(state, HOLDER, RIVAL, (1.0, 0.0))
+        provider_truth.watch_take_on(state)
+        state.columns[HOLDER, :2] = 1.5, 0.0
+        provider_truth.watch_take_on(state)
+        passed_s = state.now_s
+        state.tick += 30
+        state.last = last
+        provider_truth.watch_take_on(state)
+        assert kinds(state).count("takeon.won") == kinds(state).count("duel.end") == won
+        assert all(row.t_s == passed_s for row in state.truth.rows)
+
+
+def test_an_opponent_who_is_not_in_the_way_is_not_taken_on() -> None:
+    state = state_with({HOLDER: (0.0, 0.0), RIVAL: (-0.8, 0.3)})
+    state.holder = state.last = HOLDER
+    provider_truth.tried(state, HOLDER, RIVAL, (1.0, 0.0))
+    assert state.watching.takeon is None
 
 
 def test_a_ball_won_is_a_recovery_once_the_team_touches_it_again() -> None:
@@ -87,8 +138,9 @@ def test_a_goalkeeper_claims_and_does_not_recover() -> None:
 
 
 def test_a_loose_ball_is_a_duel_if_both_run_for_it() -> None:
-    for pace, meant, duels in ((9.9, -1, 1), (5.0, -1, 0), (9.9, MATE, 0)):
+    for pace, meant, since_s, duels in ((9.9, -1, 9.0, 1), (5.0, -1, 9.0, 0), (9.9, MATE, 9.0, 0), (9.9, -1, 1.0, 0)):
         state = state_with({HOLDER: (0.5, 0.0), RIVAL: (-0.5, 0.0)})
+        state.watching.disputed_s = state.now_s - since_s
         moving_ball(state, 0.0, 0.0, speed=1.0)
         state.paces[HOLDER], state.paces[RIVAL] = 9.9, pace
         state.flight = flight_of(state, meant)

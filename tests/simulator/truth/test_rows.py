@@ -14,9 +14,10 @@ from simulator.records import PERSONS, Row, Vector, object_id, team_of_row
 from simulator.truth.chains import add_chains
 from simulator.truth.entries import EntryTruth
 from simulator.truth.passes import PassTruth
+from simulator.truth.pressing import PressingTruth
 from simulator.truth.states import add_states
 from simulator.truth.truth_table import Lines
-from tests.simulator.handmade import Trajectory, at, intervals
+from tests.simulator.handmade import Trajectory, along, at, intervals
 
 DIRECTIONS = {1: (1.0, -1.0), 2: (-1.0, 1.0)}
 PLAYING = np.arange(PERSONS) < 32
@@ -49,7 +50,8 @@ def qualifiers(
     story, lines, truth = Story(), Lines(), PassTruth(Pitch())
     made = story.note("pass.attempt", 1.0, passer, start, **detail)
     story.note(kind, 2.0, passer, end, "", (made,), receiver="home_9")
-    for interval in intervals(4.0, persons, ball or at(*start, 0.11)):
+    path = ball or along((0.0, *start, 0.11), (1.0, *start, 0.11), (2.0, *end, 0.11), (4.0, *end, 0.11))
+    for interval in intervals(4.0, persons, path):
         truth.take(interval, story.rows, PLAYING, sign, lines)
     lines.add_rows(story.rows, 10.0)
     emitted = [r for r in lines.table(LEVELS).to_pylist() if r["kind"] not in ("pass.attempt", kind)]
@@ -74,7 +76,7 @@ def test_direction_is_that_of_the_attack(end, direction: str, sign: float) -> No
 
 @pytest.mark.parametrize(("metres", "name"), [(14.9, "short"), (15.1, "medium"), (29.9, "medium"), (30.1, "long")])
 def test_length_by_kick_and_end(metres: float, name: str) -> None:
-    assert qualifiers((0.0, 0.0), (metres, 0.0), FAR)["pass.len"] == (name, {"length_m": metres})
+    assert qualifiers((0.0, 0.0), (metres, 0.0), FAR)["pass.len"] == (name, {"length_m": pytest.approx(metres)})
 
 
 @pytest.mark.parametrize(("z", "name"), [(0.11, "ground"), (0.5, "low"), (2.0, "high")])
@@ -86,17 +88,13 @@ def test_height_is_the_highest_of_the_flight_alone(z: float, name: str) -> None:
     assert qualifiers((0.0, 0.0), (9.0, 0.0), FAR, ball=ball)["pass.height"][0] == name
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "kind", "side"),
-    [
-        ((40, 28), (45, 2), "cross", "left"), ((40, -28), (45, 2), "cross", "right"), ((20, -28), (45, 2), None, ""),
-        ((52, 33.5), (46, 2), "cross", "left"),
-        ((50, 15), (44, 3), "cutback", "left"), ((50, -15), (51, -3), None, ""), ((40, 28), (30, 2), None, ""),
-    ],
-)  # fmt: skip
-def test_crosses_come_from_the_wing_and_cutbacks_from_beside_the_goal(start, end, kind, side: str) -> None:
-    got = qualifiers(start, end, FAR)
-    assert {k: v[0] for k, v in got.items() if k in ("cross", "cutback")} == ({kind: side} if kind else {})
+@pytest.mark.parametrize("kind", ["cross", "cutback"])
+@pytest.mark.parametrize(("start", "side"), [((40, 28), "left"), ((40, -28), "right")])
+@pytest.mark.parametrize("ended", ["pass.complete", "pass.out"])
+def test_a_cross_is_what_the_player_meant_wherever_it_ends(kind: str, start, side: str, ended: str) -> None:
+    assert qualifiers(start, (45, 2), FAR, kind=ended, what=kind)[kind][0] == side
+    assert qualifiers(start, (30, 2), FAR, kind=ended, what=kind)[kind][0] == side, "it was blocked"
+    assert not {"cross", "cutback"} & set(qualifiers(start, (45, 2), FAR, kind=ended, what="pass"))
 
 
 def test_a_switch_and_progress_need_to_arrive() -> None:
@@ -122,12 +120,20 @@ def test_packing_counts_who_is_left_behind(opponents: int, band: str) -> None:
     assert qualifiers((0.0, 0.0), (20.0, 0.0), others)["packing"] == (band, {"opponents": opponents})
 
 
-def test_a_through_ball_goes_between_two_of_the_last_line() -> None:
+def test_who_runs_back_is_not_packed_and_who_was_behind_counts_less() -> None:
+    back = along((0.0, 10.0, 0.0), (1.2, 10.0, 0.0), (1.9, 40.0, 0.0), (4.0, 40.0, 0.0))
+    recovers = along((0.0, -5.0, 0.0), (1.0, -5.0, 0.0), (2.0, 30.0, 0.0), (4.0, 30.0, 0.0))
+    others = {16: at(52.0, 0.0), 17: at(10.0, 5.0), 18: back, 19: recovers}
+    assert qualifiers((0.0, 0.0), (20.0, 0.0), others)["packing"] == ("0", {"opponents": 0})
+
+
+def test_a_through_ball_is_meant_and_received_behind_all_but_the_goalkeeper() -> None:
     line = {16: at(51.0, 0.0), 17: at(30.0, 4.0), 18: at(30.5, -4.0), 19: at(15.0, 0.0)}
-    assert "pass.through" in qualifiers((20.0, 0.0), (36.0, 1.0), line)
-    assert "pass.through" not in qualifiers((20.0, 0.0), (29.0, 1.0), line), "not behind it"
-    assert "pass.through" not in qualifiers((20.0, 20.0), (36.0, 18.0), line), "around it"
-    assert "pass.through" not in qualifiers((32.0, 0.0), (36.0, 1.0), line), "from behind it"
+    assert "pass.through" in qualifiers((20.0, 0.0), (36.0, 1.0), line, what="through")
+    assert "pass.through" not in qualifiers((20.0, 0.0), (36.0, 1.0), line, what="pass"), "not meant"
+    assert "pass.through" not in qualifiers((20.0, 0.0), (29.0, 1.0), line, what="through"), "not behind it"
+    behind = {**line, 16: at(20.0, 0.0), 20: at(51.0, 0.0)}
+    assert "pass.through" not in qualifiers((20.0, 0.0), (36.0, 1.0), behind, what="through"), "a player keeps goal"
 
 
 @pytest.mark.parametrize(
@@ -394,3 +400,39 @@ def test_times_of_play_leave_in_microseconds_and_woodwork_under_its_name() -> No
     assert (one["kind"], one["level"]) == ("ball.woodwork", 2)
     assert msgspec.json.decode(two["detail"]) == {"pass_us": 1_250_000, "held_s": 2.0}
     assert not math.isnan(two["x_m"])
+
+
+def pressed(persons: dict[int, Trajectory], *notes: tuple[str, float, int]) -> list[tuple[str, str, float]]:
+    """Return kind, player or team, and second of the truth of pressing; the ball lies at the centre."""
+    story, lines, truth = Story(), Lines(), PressingTruth()
+    story.note("play.live", 0.1, 3)
+    for kind, t_s, person in notes:
+        story.note(kind, t_s, person, variant="hit")
+    for interval in intervals(6.0, persons, at(0.0, 0.0, 0.11)):
+        truth.take(interval, PLAYING)
+    truth.finish(story.rows, 10.0, DIRECTIONS, lines)
+    return [(r["kind"], r["player"] or r["team"], r["ts_us"] / 1e6) for r in lines.table(LEVELS).to_pylist()]
+
+
+def test_a_loser_who_closes_in_counter_presses_and_one_ahead_of_the_ball_runs_back() -> None:
+    turnover = ("possession.gain", 1.0, 5), ("possession.gain", 2.0, 20)
+    close, back = along((2.0, 6.0, 0.0), (3.5, 0.0, 0.0)), along((2.5, 40.0, 0.0), (6.0, 19.0, 0.0))
+    assert pressed({5: close, 8: back}, *turnover, ("possession.gain", 4.0, 5)) == [
+        ("run.recovery", "home_9", 2.6), ("counterpress.start", "home_6", 2.8), ("counterpress.won", "home_6", 4.0),
+    ]  # fmt: skip
+    walks = along((2.0, 3.5, 0.0), (6.0, 0.0, 0.0))
+    assert pressed({5: walks, 0: back}, *turnover, ("possession.gain", 4.0, 5)) == []
+
+
+def test_three_who_close_in_press_until_the_ball_changes_teams() -> None:
+    three = {n: along((1.0, 15.0, n - 6.0), (5.0, 1.0, 0.0)) for n in (5, 6, 7)}
+    assert pressed(three, ("possession.gain", 0.5, 20), ("possession.gain", 3.0, 5)) == [
+        ("press.team.start", "home", pytest.approx(1.0, abs=0.21)), ("press.team.end", "home", 3.0),
+    ]  # fmt: skip
+    assert pressed({n: three[n] for n in (5, 6)}, ("possession.gain", 0.5, 20)) == []
+
+
+def test_the_second_ball_is_the_next_gain_of_another_player() -> None:
+    header, own = ("aerial.won", 2.0, 5), ("possession.gain", 2.0, 5)
+    assert pressed({}, header, own, ("possession.gain", 3.0, 20)) == [("secondball", "away_5", 3.0)]
+    assert pressed({}, header, own, ("possession.gain", 5.1, 20)) == []
