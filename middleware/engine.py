@@ -53,7 +53,7 @@ from middleware.sources.progress import SourceProgress, Verdict
 from middleware.sources.source_state import SourceState
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 11
+SNAPSHOT_VERSION = 12
 
 #: Makes the unit of a detector.
 MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]
@@ -149,12 +149,14 @@ class Engine:
                 counts.differing += verdict is Verdict.COPY_DIFFERS
                 self._lost.append(progress.loss_of(arrival, verdict))
         progress.update_progress(now_us)
-        final_advanced = progress.advance_final(now_us) | (complete_us is not None and progress.promise(complete_us))
-        if final_advanced and progress.forget(now_us):
+        final_advanced = progress.advance_final(now_us)
+        promised = complete_us is not None and progress.promise(complete_us)
+        purges = promised or (final_advanced and progress.is_purge_due(now_us))
+        if purges and progress.forget(now_us):
             for own in self._own_sources:
                 own.clear()
         new, withdrawn = progress.net_of(new)
-        result = self._process(new, withdrawn, final_advanced=final_advanced)
+        result = self._process(new, withdrawn, final_advanced=final_advanced or promised, purges=purges)
         if turns and complete_us is None:  # the inputs that had waited, with delays of no source's, are released now
             self._set_final_only(False, learns=True)
         counts.since_recount += load.arrivals - before
@@ -165,7 +167,7 @@ class Engine:
     def finish(self) -> PushResult:
         """End the stream: release everything that waits and make everything final."""
         self._progress.end()
-        return self._process((), final_advanced=True)
+        return self._process((), final_advanced=True, purges=True)
 
     def configure(self, name: str, settings: UnitSettings) -> None:
         """Change slack, speculation or retraction of a detector's units from the next push on.
@@ -195,13 +197,12 @@ class Engine:
 
     def watermark_us(self, kind: str) -> int:
         """Return the watermark of a kind: event time below which none of its events can change any more."""
-        final_us = self._progress.final_us
-        return END_US if final_us == END_US else final_us - self._hierarchy.lag_us[kind]
+        return END_US if self.final_us == END_US else self.final_us - self._hierarchy.lag_us[kind]
 
-    def watermark_of_all_us(self) -> int:
-        """Return the watermark of everything published; the update stream sends it as ``frontier_us``."""
-        final_us = self._progress.final_us
-        return END_US if final_us == END_US else final_us - self._hierarchy.max_lag_us
+    @property
+    def final_us(self) -> int:
+        """Watermark of the raw inputs; the update stream sends it as ``frontier_us``."""
+        return self._progress.final_us
 
     def health(self) -> EngineHealth:
         """Return the health of the whole engine."""
@@ -232,9 +233,7 @@ class Engine:
 
     def check_purity(self, name: str, steps: int) -> int:
         """Repeat some of a detector's last steps; note a fault if it is not pure. Return the number of steps."""
-        check = self.purity_check(name, steps)
-        check.step()
-        return check.compare()
+        return self.purity_check(name, steps).run()
 
     def snapshot(self) -> bytes:
         """Return the whole state, for an engine with the same detectors and settings to continue."""
@@ -288,7 +287,9 @@ class Engine:
             for unit in units.values():
                 unit.set_final_only(final_only, learns=learns)
 
-    def _process(self, new: Iterable[Event], withdrawn: Iterable[Event] = (), *, final_advanced: bool) -> PushResult:
+    def _process(
+        self, new: Iterable[Event], withdrawn: Iterable[Event] = (), *, final_advanced: bool, purges: bool
+    ) -> PushResult:
         """Process new events: by final replay if units release and hold only what is final, else by a walk."""
         replays = self._final_only and self._may_replay and not withdrawn
         if replays and not self._has_replayed:
@@ -303,12 +304,14 @@ class Engine:
             for event in new:
                 self._route(Update(event, 1))
             published, watched, routed = self._walk(final_advanced=final_advanced)
+            if purges:
+                self._purge()
         self._has_replayed = replays
         self._load.moved += routed
         self._counts.since_recount += routed
         published = self._publisher.publish(published, partial(self._note_fault, ""))
-        if replays or final_advanced:
-            self._publisher.forget(self.watermark_of_all_us())
+        if replays or purges:
+            self._publisher.forget(self.final_us - self._hierarchy.max_lag_us)
         return PushResult(published, watched)
 
     def _find_waiting(self) -> None:
@@ -362,7 +365,7 @@ class Engine:
                 by_key[name] = [keyed_update]
 
     def _walk(self, *, final_advanced: bool) -> tuple[list[Update], list[Update], int]:
-        """Let units process, level by level; if final advanced, all of them, and purge. Return as final replay does."""
+        """Let units process, level by level; if final advanced, all in which inputs wait. Return as the replay does."""
         published: list[Update] = []
         watched: list[Update] = []
         internal, watch, route, routed = self._hierarchy.internal, self._watch, self._route, 0
@@ -370,7 +373,7 @@ class Engine:
         self._walk_progress_us = known_us
         now_us, clk_us, delay_us = self._counts.now_us, self._progress.clk_us, self._delays.output_us
         for index, (unit, inputs) in enumerate(zip(self._single, self._inputs, strict=True)):
-            if inputs or (unit is not None and (final_advanced or unit.has_waiting)):
+            if inputs or (unit is not None and unit.has_waiting):
                 if unit is None:
                     unit = self._unit(index, "")
                 progress_us = known_us[self._same_reach[index]]
@@ -380,7 +383,7 @@ class Engine:
                 inputs.clear()
                 if unit.slack.k_us + unit.backset_us > delay_us[index]:
                     self._delays.announce(index, unit.output_delay_us)
-            elif self._inputs_by_key[index] or self._waiting[index] or final_advanced:
+            elif self._inputs_by_key[index] or self._waiting[index]:
                 updates = self._process_keyed(index, final_advanced=final_advanced)
             else:
                 continue
@@ -394,8 +397,6 @@ class Engine:
                     published.append(update)
                 elif kind in watch:
                     watched.append(update)
-        if final_advanced:
-            self._purge()
         return published, watched, routed
 
     def _process_keyed(self, index: int, *, final_advanced: bool) -> list[Update]:
@@ -410,10 +411,10 @@ class Engine:
         now_us, waiting, delay_us = self._counts.now_us, self._waiting[index], self._delays.output_us[index]
         ignores_progress = next(iter(units.values())).slack.ignores_progress
         progress_us, own = self._progress_of(index, ignores_progress), self._takes_raw[index]
-        names = list(units if final_advanced else by_key)
-        for name in () if final_advanced else sorted(waiting.difference(names)):
+        names = list(by_key)
+        for name in sorted(waiting.difference(names)):
             # Without inputs a keyed unit's clock stands still. What a smaller alpha makes due waits for the next input.
-            if own or units[name].may_release(progress_us):
+            if own or final_advanced or units[name].may_release(progress_us):
                 names.append(name)
         for name in names:
             unit = units[name]
@@ -474,11 +475,10 @@ class Engine:
     def _bound_memory(self, result: PushResult) -> None:
         """Advance final early if too many inputs are held, so that the oldest are forgotten."""
         self._counts.since_recount = 0
-        progress = self._progress
-        final_us = final_within(self._units, self._max_reach, self._settings.max_held, progress.clk_us)
-        if final_us is not None and final_us > progress.final_us:
-            progress.final_us = final_us
-            more = self._process((), final_advanced=True)
+        final_us = final_within(self._units, self._max_reach, self._settings.max_held, self._progress.clk_us)
+        if final_us is not None and final_us > self.final_us:
+            self._progress.final_us = final_us
+            more = self._process((), final_advanced=True, purges=True)
             result.updates.extend(more.updates)
             result.watched.extend(more.watched)
 

@@ -16,6 +16,7 @@ All times are integer microseconds. Event time (``ts_us``) and arrival time are 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -24,6 +25,15 @@ BEGINNING_US, END_US = -(2**62), 2**62
 
 #: Sort key of an event: (ts_us, kind rank, source, seq, id).
 Key = tuple[int, int, str, int, str]
+
+
+@runtime_checkable
+class Correction(Protocol):
+    """Payload of an annulment after which a corrected version stands, instead of nothing."""
+
+    def corrected(self, version: Event) -> Event:
+        """Return a version of the annulled event as it should be. Pure; must not raise."""
+        ...
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
@@ -40,7 +50,8 @@ class Event(msgspec.Struct, frozen=True, gc=False):
             never of a process's counter, and never of what may be amended later. Empty for dense kinds, which are
             named by (kind, source, seq).
         causes: ids of the events that it was concluded from.
-        annuls: id of an event that this one declares void in what is published (a disallowed goal).
+        annuls: id of an event that this one declares void in what is published (a disallowed goal). If the payload is a
+            :class:`Correction`, the corrected version of that event is published.
         dated_us: of a newer version of an event, the event time under which it is published: that of the first version.
             ``ts_us`` is then the time at which it became known. See ``middleware.publisher``.
     """
@@ -88,9 +99,10 @@ class Loss(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         event, until_us: of the arrival.
         reason: ``memory`` (beyond the allowed lateness), ``promise`` (below what the host promised to be complete),
-            ``held`` (final had advanced early, because too many inputs were held), ``clock`` (its source is a clock
-            outlier), ``sources`` (one source too many), ``differs`` (a copy with another content counts)
-            or ``number`` (its number cannot be told from others). See ``middleware.sources.progress.Verdict``.
+            ``reported`` (below what the sources had reported, which final follows), ``held`` (final had advanced early,
+            because too many inputs were held), ``clock`` (its source is a clock outlier), ``sources`` (one source too
+            many), ``differs`` (a copy with another content counts) or ``number`` (its number cannot be told from
+            others). See ``middleware.sources.progress.Verdict``.
     """
 
     event: Event

@@ -4,9 +4,10 @@ Theory of operation
 -------------------
 A host that plays a recording knows what is still to come. It promises that nothing dated before some time arrives any
 more (:meth:`middleware.engine.Engine.push`). Then everything before that time is final at once: it is neither repaired
-nor withdrawn, and the right-hand side of the law can be computed directly, push by push. Each unit sorts its new inputs
-with those that wait, gives its detector all that lie before the unit's own watermark, and keeps only the last state. It
-stores no states and outputs for repair, sends no withdrawal, learns no slack, and purges nothing later.
+nor withdrawn, and the right-hand side of the law can be computed directly, push by push. The events of a kind are
+sorted once for all its subscribers. Each unit merges its new inputs with those that wait, gives its detector all that
+lie before the unit's own watermark, and keeps only the last state. It stores no states and outputs for repair, sends no
+withdrawal, learns no slack, and purges nothing later.
 
     promised up to 10 s      1st push: 0..10 s folded, 10..11 s waits
     promised up to 20 s      2nd push: what waited and 11..20 s, sorted together, folded
@@ -18,12 +19,16 @@ any two pushes. It begins final replay as soon as no unit holds released inputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from operator import itemgetter, lt
 
 from middleware.detector import KeyedDetector
 from middleware.events import END_US, Event, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.ordering.unit import OrderingUnit
 from middleware.ordering.unit_buffer import Input
+
+_KEY_OF = itemgetter(0)
 
 #: Receives a fault: the detector, what, and a text for people.
 NoteFault = Callable[[str, str, str], None]
@@ -52,13 +57,21 @@ class FinalReplay:
         self._keyed, self._units, self._unit, self._note_fault = keyed, units, unit, note_fault
         self._rank, self._internal = hierarchy.rank, hierarchy.internal
         self._reach_us = hierarchy.max_reach_us
-        #: Inputs of each detector in this walk.
-        self._inputs: list[list[Input]] = [[] for _ in hierarchy.detectors]
-        #: An ``append`` for each subscriber, by kind.
+        #: Inputs in this walk. Of a detector that is not keyed: of each kind that has some a run, sorted once for all
+        #: subscribers. Of a keyed one: in the order in which they became known.
+        self._runs: list[list[Sequence[Input]]] = [[] for _ in hierarchy.detectors]
+        self._keyed_inputs: list[list[Input]] = [[] for _ in hierarchy.detectors]
+        #: An ``append`` for each subscriber, by kind: of runs, and of inputs.
         self._subscribers = {
-            kind: tuple(self._inputs[index].append for index in indices)
+            kind: (
+                tuple(self._runs[index].append for index in indices if keyed[index] is None),
+                tuple(self._keyed_inputs[index].append for index in indices if keyed[index] is not None),
+            )
             for kind, indices in hierarchy.subscribers.items()
         }
+        self._outputs = [frozenset(detector.spec.outputs) for detector in hierarchy.detectors]
+        #: True once two events of this walk have one key.
+        self._has_doubles = False
 
     def walk(
         self, events: Iterable[Event], final_us: int, watch: frozenset[str]
@@ -76,15 +89,21 @@ class FinalReplay:
         published: list[Update] = []
         watched: list[Update] = []
         internal, routed = self._internal, 0
+        hidden = internal - watch
+        self._has_doubles = False
         self._route(events)
-        for index, inputs in enumerate(self._inputs):
+        for index, detector in enumerate(self._keyed):
             below_us = final_us if final_us == END_US else final_us - self._reach_us[index]
-            emitted = self._process(index, inputs, below_us)
-            inputs.clear()
+            if detector is None:
+                emitted = self._process(index, below_us)
+            else:
+                emitted = self._process_keyed(index, detector, below_us)
             if not emitted:
                 continue
             routed += len(emitted)
             self._route(emitted)
+            if self._outputs[index] <= hidden:
+                continue
             for event in emitted:
                 if event.kind not in internal:
                     published.append(Update(event, 1))
@@ -93,19 +112,40 @@ class FinalReplay:
         return published, watched, routed
 
     def _route(self, events: Iterable[Event]) -> None:
-        """Give events to their subscribers."""
+        """Give events to the subscribers of their kinds."""
         rank, subscribers = self._rank, self._subscribers
+        runs: dict[str, list[Input]] = {}
         for event in events:
-            keyed_event = canonical_key(event, rank), event
-            for append in subscribers[event.kind]:
-                append(keyed_event)
+            kind = event.kind
+            plain, keyed = subscribers[kind]
+            if plain or keyed:
+                keyed_event = canonical_key(event, rank), event
+                for append in keyed:
+                    append(keyed_event)
+                if kind in runs:
+                    runs[kind].append(keyed_event)
+                else:
+                    runs[kind] = [keyed_event]
+        for kind, run in runs.items():
+            if not _rises(run):
+                run.sort(key=_KEY_OF)
+                self._has_doubles = self._has_doubles or not _rises(run)
+            for append_run in subscribers[kind][0]:
+                append_run(run)
 
-    def _process(self, index: int, inputs: list[Input], below_us: int) -> list[Event]:
-        """Fold one detector, or each key of a keyed one; return its outputs."""
-        units, detector = self._units[index], self._keyed[index]
-        if detector is None:
-            return self._unit(index, "").process_final(inputs, below_us) if inputs or units else []
-        by_key: dict[str, list[Input]] = {name: [] for name, unit in units.items() if unit.waiting}
+    def _process(self, index: int, below_us: int) -> list[Event]:
+        """Fold a detector that is not keyed; return its outputs."""
+        runs = self._runs[index]
+        if not runs and not any(unit.has_waiting for unit in self._units[index].values()):
+            return []
+        emitted = self._unit(index, "").process_final(runs, below_us, has_doubles=self._has_doubles)
+        runs.clear()
+        return emitted
+
+    def _process_keyed(self, index: int, detector: KeyedDetector[object], below_us: int) -> list[Event]:
+        """Fold each key of a keyed detector; return their outputs."""
+        by_key: dict[str, list[Input]] = {name: [] for name, unit in self._units[index].items() if unit.has_waiting}
+        inputs = self._keyed_inputs[index]
         for keyed_event in inputs:
             try:
                 name = detector.key(keyed_event[1])
@@ -117,7 +157,15 @@ class FinalReplay:
                 by_key[name].append(keyed_event)
             else:
                 by_key[name] = [keyed_event]
+        inputs.clear()
         emitted: list[Event] = []
         for name, own in by_key.items():
-            emitted += self._unit(index, name).process_final(own, below_us)
+            own.sort(key=_KEY_OF)
+            emitted += self._unit(index, name).process_final((own,), below_us, has_doubles=self._has_doubles)
         return emitted
+
+
+def _rises(run: Sequence[Input]) -> bool:
+    """True if a run is in canonical order, with one event under each key."""
+    keys = [key for key, _ in run]
+    return all(map(lt, keys, islice(keys, 1, None)))

@@ -7,6 +7,9 @@ from difflib import get_close_matches
 
 from middleware.detector import Detector
 
+#: Longest lag: stores hold it in 64 bits, and a sheet may state any rates, from which horizons follow.
+_LAG_MAX_US = 2**53
+
 
 class HierarchyError(ValueError):
     """The detectors given do not form a hierarchy; the message names the detector and the kind."""
@@ -100,7 +103,7 @@ class Hierarchy:
     def _lag(self, kind: str) -> int:
         """Return how far the watermark of ``kind`` trails final, the watermark of the raw inputs."""
         index = self.producer[kind]
-        return self.max_reach_us[index] + self.detectors[index].spec.horizon_us
+        return min(_LAG_MAX_US, self.max_reach_us[index] + self.detectors[index].spec.horizon_us)
 
 
 def _stands_above(upper: Detector[object], lower: Detector[object]) -> bool:

@@ -104,8 +104,10 @@ def engine_health(
     waiting = held = late = redone = retracted = 0
     for name, by_key in zip(names, units, strict=True):
         for unit in by_key.values():
-            slack[name] = max(slack.get(name, 0), unit.slack.k_us)
-            alpha[name] = max(alpha.get(name, 0.0), unit.alpha)
+            if name not in slack or unit.slack.k_us > slack[name]:
+                slack[name] = unit.slack.k_us
+            if name not in alpha or unit.alpha > alpha[name]:
+                alpha[name] = unit.alpha
             waiting += unit.waiting
             held += unit.held
             counters = unit.counters

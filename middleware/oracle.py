@@ -14,7 +14,7 @@ from itertools import groupby
 import msgspec
 
 from middleware.detector import NOTHING, Detector, KeyedDetector
-from middleware.events import BEGINNING_US, Event, Key, canonical_key
+from middleware.events import BEGINNING_US, Correction, Event, Key, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.isolation import Failed, deciding_event, failed, permitted_outputs
 from middleware.publisher import AMENDABLE_US
@@ -45,19 +45,30 @@ def published(hierarchy: Hierarchy, events: Iterable[Event]) -> list[Event]:
 
 
 def _standing_versions(statements: Sequence[_Statement], name: str) -> Iterator[Event]:
-    """Yield the last of each stretch of statements about one event, if it is a version, under its ``dated_us``."""
-    last: Event | None = None
-    for ts_us, *_, event in statements:
-        if last is not None and ts_us - last.ts_us > AMENDABLE_US:
-            yield from _version(last, name)
-        last = event
-    if last is not None:
-        yield from _version(last, name)
+    """Yield what each stretch of statements about one event comes to: the version that it ends with, or the newest one
+    corrected, each under its ``dated_us``.
+    """
+    stretch: list[Event] = []
+    for *_, event in statements:
+        if stretch and event.ts_us - stretch[-1].ts_us > AMENDABLE_US:
+            yield from _concluded(stretch, name)
+            stretch = []
+        stretch.append(event)
+    if stretch:
+        yield from _concluded(stretch, name)
 
 
-def _version(event: Event, name: str) -> Iterator[Event]:
-    if event.annuls != name:
-        yield event if event.dated_us is None else msgspec.structs.replace(event, ts_us=event.dated_us, dated_us=None)
+def _concluded(stretch: Sequence[Event], name: str) -> Iterator[Event]:
+    versions = [_shown(event) for event in stretch if event.annuls != name]
+    last = stretch[-1]
+    if last.annuls != name:
+        yield versions[-1]
+    elif versions and isinstance(last.payload, Correction):
+        yield last.payload.corrected(versions[-1])
+
+
+def _shown(event: Event) -> Event:
+    return event if event.dated_us is None else msgspec.structs.replace(event, ts_us=event.dated_us, dated_us=None)
 
 
 def sorted_replay(hierarchy: Hierarchy, events: Iterable[Event]) -> Iterator[Event]:

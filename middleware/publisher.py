@@ -8,12 +8,15 @@ final. So the detector emits another event, dated when it knows, and that change
 
 * a **version**: an event of a kind that its detector ``amends``, with the id of one that it emitted before. The
   publisher sends -1 of the older and +1 of the newer one, dated as ``dated_us`` says;
-* an **annulment**: an event that names another's id in ``annuls``. The publisher sends -1 of what it names.
+* an **annulment**: an event that names another's id in ``annuls``. The publisher sends -1 of what it names;
+* a **correction**: an annulment whose payload is a ``Correction``. The publisher also sends +1 of the newest version,
+  corrected. A correction of nothing makes nothing.
 
 Inside the engine both are ordinary events: detectors above get each version as an input of its own.
 
 All assertions and annulments of one id are its *statements*. In the order of event time (an annulment is last in its
-instant, else the canonical order decides) the last statement counts: a version stands, after an annulment nothing does.
+instant, else the canonical order decides) the last statement counts: a version stands, after an annulment nothing does,
+after a correction the corrected version. Corrections do not add up: each is about the newest version.
 When a repair withdraws a statement, the one before it counts again. Statements more than ``AMENDABLE_US`` apart do not
 concern the same event: that bounds what must be remembered.
 
@@ -27,7 +30,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from middleware.consolidation import without_cancelled
-from middleware.events import Event, Key, Update, canonical_key
+from middleware.events import Correction, Event, Key, Update, canonical_key
 from middleware.isolation import Report, deciding_event
 
 #: How long after the last statement about an event another may follow.
@@ -140,15 +143,27 @@ class Publisher:
             del self._statements[name]
 
     def _standing_versions(self, name: str, statements: list[Event]) -> list[Event]:
-        """Return the versions that stand: the last of statements close to each other, unless it is an annulment."""
+        """Return the versions that stand, each after the last of statements close to each other."""
         if len(statements) < 2:
             return [event for event in statements if event.annuls != name]
         ordered = sorted(statements, key=lambda e: (e.ts_us, e.annuls == name, canonical_key(e, self._rank), repr(e)))
-        return [
-            event
-            for event, following in zip(ordered, [*ordered[1:], None], strict=True)
-            if event.annuls != name and (following is None or following.ts_us - event.ts_us > AMENDABLE_US)
-        ]
+        standing: list[Event] = []
+        version: Event | None = None
+        for event, following in zip(ordered, [*ordered[1:], None], strict=True):
+            if event.annuls != name:
+                version = event
+            if following is None or following.ts_us - event.ts_us > AMENDABLE_US:
+                standing.extend(_stated(event, name, version))
+                version = None
+        return standing
+
+
+def _stated(last: Event, name: str, version: Event | None) -> Iterator[Event]:
+    """Yield what stands after the last statement about the event called ``name``; ``version`` is its newest one."""
+    if last.annuls != name:
+        yield last
+    elif version is not None and isinstance(last.payload, Correction):
+        yield last.payload.corrected(_as_published(version))
 
 
 def _as_published(event: Event) -> Event:

@@ -31,6 +31,11 @@ class PurityCheck:
                 self._parts.append((unit, share))
             steps -= share
 
+    def run(self) -> int:
+        """Repeat the steps and compare; return how many there were. Between the two a host may look at a clock."""
+        self.step()
+        return self.compare()
+
     def step(self) -> int:
         """Repeat the steps; return how many there were."""
         self._repeated = [unit.repeat_steps(share) for unit, share in self._parts]

@@ -5,8 +5,8 @@ Theory of operation
 Tracing is another kind of ordering unit, so an engine that is not traced pays nothing for it. A :class:`TracedUnit`
 does what its parent does, and reports to a :class:`Trace`: what was offered, what was released, and of each repair
 what it redid, withdrew and asserted, and because of which inputs. The host replays a match with such units. The trace
-records what happens in windows of arrival time, which a first pass over the match finds. From the records
-:func:`event_history` picks one event:
+records what happens in windows of arrival time, which a first pass over the match finds; outside them a unit costs what
+its parent costs. From the records :func:`event_history` picks one event:
 
 * below it, the chain of *deciding* inputs: the input on whose step it was first concluded, the input on whose step
   that one was concluded, and so on down to what arrived from outside;
@@ -47,13 +47,13 @@ class Arrived(msgspec.Struct, frozen=True, tag_field="what", tag="came"):
 class Released(msgspec.Struct, frozen=True, tag_field="what", tag="released"):
     """An input was given to the detector for the first time, in order.
 
-    ``by``: ``slack`` (it had waited alpha * K) or ``frontier`` (the sources had reported everything up to its time).
+    ``by``: ``slack`` (it had waited alpha * K) or ``progress`` (the sources had reported everything up to its time).
     """
 
     now_us: int
     unit: str
     event: str
-    by: Literal["slack", "frontier"]
+    by: Literal["slack", "progress"]
     k_us: int
     alpha: float
     clk_us: int
@@ -109,7 +109,9 @@ class Trace:
     Attributes:
         now_us: arrival time of the current push.
         records_now: True if the current push is recorded.
-        mentioned_us: arrival times of all updates of the watched event, whatever the windows.
+        listens: True if units report in the current push: it is recorded, or the windows are still looked for.
+        mentioned_us: arrival times of all updates of the watched event, within the windows if there are some.
+        awaiting: names of the units that the watched event has reached and that have not worked on it yet.
         records: in the order in which they happened.
     """
 
@@ -117,18 +119,34 @@ class Trace:
         self._watched, self._windows = watched, tuple(windows)
         self.now_us = 0
         self.records_now = False
+        self.listens = not self._windows
         self.mentioned_us: list[int] = []
+        self.awaiting: set[str] = set()
         self.records: list[Record] = []
 
     def at(self, now_us: int) -> None:
         """Begin a push at ``now_us``."""
         self.now_us = now_us
         self.records_now = any(begin_us <= now_us < end_us for begin_us, end_us in self._windows)
+        self.listens = self.records_now or not self._windows
 
     def mention(self, event: Event) -> None:
         """Note an update of ``event`` if that is the watched one."""
         if (event.id == self._watched or not event.id) and name_of(event) == self._watched:
             self.mentioned_us.append(self.now_us)
+
+    def await_unit(self, event: Event, unit: str, *, late: bool, diff: int) -> None:
+        """Note that a unit has been offered the watched event; one that takes a waiting input out is done with it."""
+        if name_of(event) == self._watched:
+            if late or diff > 0:
+                self.awaiting.add(unit)
+            else:
+                self.awaiting.discard(unit)
+
+    def done(self, unit: str, names: Iterable[str]) -> None:
+        """Note what a unit has released or repaired."""
+        if unit in self.awaiting and self._watched in names:
+            self.awaiting.discard(unit)
 
     def unit(self, detector: Detector[object], settings: UnitSettings, report: Report) -> OrderingUnit:
         """Make a unit that reports to this trace: the engine's ``make_unit``."""
@@ -145,14 +163,11 @@ class TracedUnit(OrderingUnit):
         self._progress_us = -END_US
         self._withdrawn_inputs: list[Event] = []
 
-    def _apply(self, settings: UnitSettings) -> None:
-        super()._apply(settings)
-        self._has_fast_path = False  # every input passes through offer(), where it is recorded
-
     def offer(self, update: Update, key: Key) -> None:
         """Take one update of an input, and record it."""
         trace, event = self._trace, update.event
-        trace.mention(event)
+        if trace.listens:
+            trace.mention(event)
         if trace.records_now:
             late = bool(self._states) and key <= self._keys[len(self._states) - 1]
             trace.records.append(
@@ -163,6 +178,7 @@ class TracedUnit(OrderingUnit):
             )  # fmt: skip
             if late and update.diff < 0:
                 self._withdrawn_inputs.append(event)
+            trace.await_unit(event, self._name, late=late, diff=update.diff)
         super().offer(update, key)
 
     def process(
@@ -170,25 +186,32 @@ class TracedUnit(OrderingUnit):
     ) -> Sequence[Update]:
         """Process as the parent does, and remember how far the sources had reported then."""
         self._progress_us = progress_us
+        # On the fast path an input does not pass through offer(), where it is recorded.
+        self._has_fast_path = self.slack.ignores_delays_within_k and not self._trace.listens
         return super().process(inputs, clk_us, progress_us, now_us, flush=flush)
 
     def _release(self, limit_us: int, clock_us: int) -> list[Update]:
         first = len(self._states)
         updates = super()._release(limit_us, clock_us)
         trace = self._trace
+        if not trace.listens:
+            return updates
         for at in range(first, len(self._states)):
             event = self._events[at]
             for out in self._outputs[at]:
                 trace.mention(out)
             if trace.records_now:
-                by: Literal["slack", "frontier"] = "frontier" if event.ts_us <= self._progress_us else "slack"
+                by: Literal["slack", "progress"] = "progress" if event.ts_us <= self._progress_us else "slack"
                 released = Released(trace.now_us, self._name, name_of(event), by, self.slack.k_us, self.alpha, clock_us)
                 trace.records.append(released)
+                trace.done(self._name, (released.event,))
                 self._record_conclusions(at)
         return updates
 
     def _repair(self, clock_us: int) -> list[Update]:
         trace, first_stale = self._trace, self.buffer.first_stale
+        if not trace.listens:
+            return super()._repair(clock_us)
         late = tuple(map(name_of, self.buffer.fresh_inputs()))
         withdrawn = tuple(map(name_of, self._withdrawn_inputs))
         self._withdrawn_inputs.clear()
@@ -201,6 +224,7 @@ class TracedUnit(OrderingUnit):
             asserted = tuple(name_of(update.event) for update in updates if update.diff > 0)
             redone = self.counters.redone - redone
             trace.records.append(Repaired(trace.now_us, self._name, late, withdrawn, redone, withdrew, asserted))
+            trace.done(self._name, (*late, *withdrawn))
             first = bisect_left(self._keys, first_stale) if first_stale else 0
             for at in range(first, len(self._states)) if asserted else ():
                 if any(name_of(out) in asserted for out in self._outputs[at]):

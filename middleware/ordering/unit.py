@@ -322,15 +322,13 @@ class OrderingUnit:
         """Forget released inputs dated before ``final_us``."""
         self.buffer.purge(final_us)
 
-    def process_final(self, inputs: Sequence[Input], below_us: int) -> list[Event]:
+    def process_final(self, runs: Sequence[Sequence[Input]], below_us: int, *, has_doubles: bool) -> list[Event]:
         """Give the detector all inputs dated before ``below_us``, and keep only the state after them.
 
         The unit must hold no released input: it has not speculated since its last final one.
 
-
         Args:
-            inputs: new ones, in any order.
-            below_us: nothing dated before it arrives or is withdrawn any more.
+            runs, below_us, has_doubles: see :meth:`UnitBuffer.take_below`.
 
         Returns:
             The detector's outputs, in order.
@@ -338,7 +336,7 @@ class OrderingUnit:
         Raises:
             UnitBufferError: the unit holds released inputs.
         """
-        due = self.buffer.take_below(inputs, below_us)
+        due = self.buffer.take_below(runs, below_us, has_doubles=has_doubles)
         self.has_waiting = len(self._keys) > 0
         emitted: list[Event] = []
         if not due:

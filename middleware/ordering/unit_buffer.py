@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from itertools import groupby, islice, pairwise
+from itertools import chain, groupby, islice, pairwise
 from operator import itemgetter, lt
 from typing import NamedTuple
 
@@ -193,12 +193,13 @@ class UnitBuffer:
             if self._doubles:
                 self._doubles = {key: events for key, events in self._doubles.items() if key[0] >= final_us}
 
-    def take_below(self, new: Sequence[Input], below_us: int) -> Sequence[Input]:
-        """Take out the inputs dated before ``below_us``, of ``new`` ones and of those that wait; the others wait.
+    def take_below(self, runs: Sequence[Sequence[Input]], below_us: int, *, has_doubles: bool) -> Sequence[Input]:
+        """Take out the inputs dated before ``below_us``, of new ones and of those that wait; the others wait.
 
         Args:
-            new: in any order.
-            below_us: event time.
+            runs: new ones, each run in canonical order; no two runs have a key in common.
+            below_us: nothing dated before it arrives or is withdrawn any more.
+            has_doubles: True if a run may have several events under one key.
 
         Returns:
             The inputs in canonical order, one under each key.
@@ -209,11 +210,11 @@ class UnitBuffer:
         if self.states:
             raise UnitBufferError("inputs are taken out of a buffer that still holds released ones")
         if self.keys:
-            new = [*zip(self.keys, self.events, strict=True), *new]
-        keys = [key for key, _ in new]
-        if not all(map(lt, keys, islice(keys, 1, None))):
-            new = sorted(new, key=_KEY_OF)
-            if any(one[0] == other[0] for one, other in pairwise(new)):
+            runs, has_doubles = [list(zip(self.keys, self.events, strict=True)), *runs], True
+        new = runs[0] if len(runs) == 1 else sorted(chain.from_iterable(runs), key=_KEY_OF)
+        if has_doubles:
+            keys = [key for key, _ in new]
+            if not all(map(lt, keys, islice(keys, 1, None))):
                 new = self._one_under_each_key(new)
         if not new or new[-1][0][0] < below_us:
             self.keys.clear()

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush, heapreplace
 
+from middleware.events import END_US
 from middleware.sources.packet_record import EPOCH, EntryRecord
 from middleware.sources.source_state import SourceState
 
@@ -119,6 +120,10 @@ class KindSources:
         if period_us and source.next_seq - 1 in self._ends:
             return source.last_arrival_us + min(2 * period_us, patience_us)
         return source.last_arrival_us + period_us + patience_us
+
+    def silent_until_us(self) -> int:
+        """Return the event time up to which all sources that fell silent have reported; ``END_US`` if none did."""
+        return min((s.until_us for s in self._silent if not s.live), default=END_US)
 
     def forget_content(self, final_us: int) -> None:
         """Let sources that fell silent forget the content of their packets, once all of it is final."""

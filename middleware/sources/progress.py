@@ -22,9 +22,10 @@ its live sources: up to it the inputs are complete. Progress serves for release.
   entry moves clock, progress or final. Their copies share the number alone. Entries below final or far ahead are lost.
 
 *Final* is stronger than progress: no packet dated below it is taken in any more, so nothing below it can change. Such a
-packet is lost. Final follows what was reported, not the cadence, and trails the newest event by
-``allowed_lateness_us``. A new source may start anywhere above it. A host that knows what is still to come may promise
-more (:meth:`SourceProgress.promise`).
+packet is lost. Final follows what was reported, not the cadence. It also trails the newest event by
+``allowed_lateness_us``, unless the sources are known (``final_follows_sources``, decision 051): then a source that is
+not live holds it for that long, and packets that were given up, or that a new source sends about earlier, are lost if
+they arrive after all. A host that knows what is still to come may promise more (:meth:`SourceProgress.promise`).
 
     event time   ------|-----------------------|-----------------|--------------->
                      final                  progress        newest event (clk)
@@ -46,6 +47,13 @@ from middleware.sources.source_state import SourceState
 #: How often final advances: more often costs time, less often costs memory.
 CHECKS_IN_LATENESS = 10
 
+#: The same where final follows the sources, as an interval of arrival time.
+CHECK_US = 50_000
+
+#: How long (arrival time) final does not follow the sources after a packet that was numbered after, and dated before,
+#: another one of its source: such numbers do not show what is missing.
+DISTRUST_US = 60_000_000
+
 #: While the wait for new sources moves progress by itself, progress is computed this often (arrival time).
 HOLD_STEP_US = 1_000
 
@@ -61,6 +69,7 @@ class Verdict(Enum):
     Attributes:
         BEYOND_ALLOWED_LATENESS: dated below final.
         BELOW_PROMISE: the same, but only because the host promised that nothing so old would arrive.
+        BELOW_REPORTED: the same, but only because final follows the sources, and they had reported later events.
         BELOW_EARLY_FINAL: the same, but only because the engine held too many inputs and advanced final early.
         CLOCK_OUTLIER: its source's clock is ahead of all others.
         COPY_DIFFERS: a copy of it with another content counts.
@@ -73,6 +82,7 @@ class Verdict(Enum):
     DUPLICATE = "duplicate"
     BEYOND_ALLOWED_LATENESS = "memory"
     BELOW_PROMISE = "promise"
+    BELOW_REPORTED = "reported"
     BELOW_EARLY_FINAL = "held"
     CLOCK_OUTLIER = "clock"
     COPY_DIFFERS = "differs"
@@ -94,6 +104,7 @@ class ProgressSettings:
         unpaced_kinds: raw kinds whose sources keep no cadence and send no end mark.
         max_sources: how many names are ever taken in; packets of further ones are lost. A keyed detector keeps a state
             for each name, so that without a bound bad input makes the engine grow. None for no bound.
+        final_follows_sources: True if the sources are known beforehand, so that what they have reported is final.
     """
 
     patience_us: int = 7_000_000
@@ -102,6 +113,7 @@ class ProgressSettings:
     clock_kinds: tuple[str, ...] = ()
     unpaced_kinds: tuple[str, ...] = ()
     max_sources: int | None = None
+    final_follows_sources: bool = False
 
 
 class SourceProgress:
@@ -153,6 +165,9 @@ class SourceProgress:
         self._next_check_us = BEGINNING_US
         self._promised_us = BEGINNING_US
         self._due_us = END_US
+        self._follows_sources = settings.final_follows_sources
+        #: Arrival time from which the numbers of all sources are trusted; and how far final followed the sources.
+        self._trusted_us = self._followed_us = self._next_purge_us = BEGINNING_US
 
     def offer(self, arrival: Arrival, now_us: int) -> Verdict:
         """Judge an arrival. If it is new, take it into ``event``, and advance the clock and the state of its source."""
@@ -176,6 +191,8 @@ class SourceProgress:
                 return self._judge_copy(record, taken, event)
             if record.refused and record.was_refused(event):
                 return Verdict.DUPLICATE
+            if seq == source.next_seq and ts_us < source.until_us and not source.base:
+                self._trusted_us = now_us + DISTRUST_US
             if not ahead:
                 seq = source.number(event.seq, ts_us)
         if ahead or lead_us < clocks.behind_us:
@@ -251,23 +268,43 @@ class SourceProgress:
     def advance_final(self, now_us: int) -> bool:
         """Advance final; True if it advanced.
 
-        Final advances ``CHECKS_IN_LATENESS`` times per ``allowed_lateness_us`` of arrival time, whatever the rate of
-        calls, and not before the first ``allowed_lateness_us`` have shown which clocks are right.
+        Final advances ``CHECKS_IN_LATENESS`` times per ``allowed_lateness_us`` of arrival time, or once in ``CHECK_US``
+        where it follows the sources, whatever the rate of calls, and not before the first ``allowed_lateness_us`` have
+        shown which clocks are right.
         """
         if now_us < self._next_check_us:
             return False
-        first = self._next_check_us == BEGINNING_US
-        self._next_check_us = now_us + self.allowed_lateness_us // (1 if first else CHECKS_IN_LATENESS)
-        if first:
+        lateness_us = self.allowed_lateness_us
+        if self._next_check_us == BEGINNING_US:
+            self._next_check_us = now_us + lateness_us
             return False
-        final_us = self.newest_us - self.allowed_lateness_us
+        interval_us = lateness_us // CHECKS_IN_LATENESS
+        self._next_check_us = now_us + (min(interval_us, CHECK_US) if self._follows_sources else interval_us)
+        oldest_us = final_us = self.newest_us - lateness_us
+        follows = self._follows_sources and now_us >= self._trusted_us
+        if follows:
+            final_us = max(oldest_us, min(self.newest_us, now_us - self._discovery.hold_us(now_us)))
         for kind in self._kinds.values():
             source = kind.by_until.first()
             if source is not None and source.until_us < final_us:
                 final_us = source.until_us
+            if follows:
+                final_us = min(final_us, max(oldest_us, kind.silent_until_us()))
         if final_us <= self.final_us:
             return False
         self.final_us = final_us
+        if follows:
+            self._followed_us = final_us
+        return True
+
+    def is_purge_due(self, now_us: int) -> bool:
+        """True if units are to forget what is final, which costs more than an advance where final follows the sources.
+
+        To be called when final has advanced.
+        """
+        if self._follows_sources and now_us < self._next_purge_us:
+            return False
+        self._next_purge_us = now_us + self.allowed_lateness_us // CHECKS_IN_LATENESS
         return True
 
     def promise(self, complete_us: int) -> bool:
@@ -290,6 +327,11 @@ class SourceProgress:
                 self._clocks.outliers -= source.is_outlier
                 self._known -= 1
         return self._known < known
+
+    @property
+    def reported_us(self) -> int:
+        """Event time up to which (inclusive) the sources of all kinds that have any have reported."""
+        return min(self.progress_us.values(), default=BEGINNING_US)
 
     def end(self) -> None:
         """End the stream: everything is final."""
@@ -348,7 +390,9 @@ class SourceProgress:
         """Why a packet dated below final is lost."""
         if ts_us < self.newest_us - self.allowed_lateness_us:
             return Verdict.BEYOND_ALLOWED_LATENESS
-        return Verdict.BELOW_PROMISE if ts_us < self._promised_us else Verdict.BELOW_EARLY_FINAL
+        if ts_us < self._promised_us:
+            return Verdict.BELOW_PROMISE
+        return Verdict.BELOW_REPORTED if ts_us < self._followed_us else Verdict.BELOW_EARLY_FINAL
 
     def _take(
         self, name: str, kind: KindSources, source: SourceState, seq: int, ts_us: int, until_us: int, now_us: int

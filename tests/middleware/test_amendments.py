@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -59,9 +60,38 @@ class Referee:
         return None, (Event("W", event.ts_us, event.source, event.seq, None, f"W#{event.id}", (), event.id),)
 
 
+class Right(msgspec.Struct, frozen=True):
+    """Makes another payload of an attempt's, and shows it a unit of time later."""
+
+    def corrected(self, version: Event) -> Event:
+        return msgspec.structs.replace(version, payload=f"{version.payload}, corrected", ts_us=version.ts_us + 1)
+
+
+class Editor:
+    """A third detector: corrects an attempt at its second version, and when the referee has annulled it."""
+
+    def __init__(self) -> None:
+        self.spec = Spec("editor", "10.1", 10, ("V", "W"), ("E",), annuls=("V",))
+
+    def initial(self) -> None:
+        return None
+
+    def step(self, state: None, event: Event) -> Step[None]:
+        about = event.annuls or event.id
+        if event.kind == "V" and (event.seq != 1 or event.annuls):
+            return None, NOTHING
+        name = f"E#{event.kind}/{about}"
+        return None, (Event("E", event.ts_us, event.source, event.seq, Right(), name, (), about),)
+
+
 def make() -> Hierarchy:
     """T passes time and is listened to by nobody."""
     return Hierarchy((*RAW, "T"), [Attempt(), Referee(), JoinerOfV()])
+
+
+def corrected() -> Hierarchy:
+    """The same with corrections."""
+    return Hierarchy((*RAW, "T"), [Attempt(), Referee(), Editor()])
 
 
 class JoinerOfV(Joiner):
@@ -92,6 +122,16 @@ def test_oracle_the_last_statement_is_published_whatever_the_order_of_arrival(st
     assert len({event.id for event in attempts}) == len(attempts), "one version of each stands"
 
 
+@settings(max_examples=100, deadline=None)
+@given(stream=streams(), mode=modes, alpha=alphas)
+def test_oracle_a_correction_gives_what_the_sorted_stream_with_it_gives(stream, mode, alpha):
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), allowed_lateness_us=400)
+    updates, engine = run(corrected, stream, engine_settings)
+    again, _ = run(corrected, stream, engine_settings, restart_every=6)
+    assert again == updates
+    assert standing(updates, corrected()) == expected(corrected(), stream, engine)
+
+
 @settings(max_examples=60, deadline=None)
 @given(stream=streams(most=60), alpha=alphas)
 def test_oracle_statements_too_far_apart_concern_different_events(stream, alpha):
@@ -101,6 +141,17 @@ def test_oracle_statements_too_far_apart_concern_different_events(stream, alpha)
         engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha)), allowed_lateness_us=130)
         updates, engine = run(make, stream, engine_settings)
         assert standing(updates, make()) == expected(make(), stream, engine)
+        updates, engine = run(corrected, stream, engine_settings)
+        assert standing(updates, corrected()) == expected(corrected(), stream, engine)
+
+
+def test_a_correction_is_of_the_newest_version_and_a_later_version_counts_again():
+    engine = Engine(corrected(), EngineSettings(allowed_lateness_us=1_000))
+    emitted_by(engine, "A", 10)
+    assert emitted_by(engine, "C", 50) == [(10, "open", -1), (11, "complete 1, corrected", 1)]
+    assert emitted_by(engine, "C", 60) == [(11, "complete 1, corrected", -1), (11, "complete 2, corrected", 1)]
+    assert emitted_by(engine, "C", 70) == [(11, "complete 2, corrected", -1), (10, "complete 3", 1)]
+    assert emitted_by(engine, "B", 90) == [(10, "complete 3", -1)]
 
 
 def emitted_by(engine: Engine, kind: str, ts_us: int, source: str = "") -> list[tuple[int, object, int]]:

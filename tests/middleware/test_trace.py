@@ -17,15 +17,23 @@ AT_ONCE = EngineSettings(UnitSettings(FixedAlpha(0.0)), allowed_lateness_us=1_00
 ALWAYS = ((-(10**9), 10**9),)
 
 
-def traced(settings_: EngineSettings, stream: list[tuple[int, str, int]], watched: str, windows=ALWAYS) -> Trace:
+def traced(
+    settings_: EngineSettings,
+    stream: list[tuple[int, str, int]],
+    watched: str,
+    windows=ALWAYS,
+    *,
+    finishes: bool = True,
+) -> Trace:
     """Pushes (arrival time, kind, event time) one by one into a traced engine."""
     trace = Trace(watched, windows)
     engine = Engine(hierarchy(), settings_, make_unit=trace.unit)
     for now_us, kind, ts_us in stream:
         trace.at(now_us)
         engine.push([arrival(raw(kind, ts_us, f"{kind}{ts_us}"))], now_us)
-    trace.at(10**6)
-    engine.finish()
+    if finishes:
+        trace.at(10**6)
+        engine.finish()
     return trace
 
 
@@ -71,6 +79,17 @@ def test_a_waiting_input_records_how_long_it_waited_and_what_released_it():
         if isinstance(line.record, Released) and line.record.unit == "doubler"
     ]
     assert [(record.now_us, record.by, record.k_us, record.alpha) for record in released] == [(75, "slack", 50, 1.0)]
+
+
+def test_a_trace_knows_whether_a_unit_still_has_the_event_before_it():
+    """With alpha 1 and K 50 nothing lets the C of 20 go before clk 70 but the sources, which are not heard of again."""
+    buffering = EngineSettings(
+        UnitSettings(FixedAlpha(1.0), slack=SlackSettings("fixed", 50)), allowed_lateness_us=1_000
+    )
+    stream = [(0, "C", 0), (1, "A", 1), (2, "B", 2), (20, "C", 20)]
+    assert traced(buffering, stream, "C#C20:0", finishes=False).awaiting >= {"doubler"}
+    assert traced(buffering, [*stream, (75, "A", 75)], "C#C20:0", finishes=False).awaiting == set()
+    assert traced(AT_ONCE, LATE_B, HIT, finishes=False).awaiting == set()
 
 
 def test_windows_bound_what_is_recorded_and_a_first_pass_finds_them():

@@ -183,9 +183,10 @@ class Watcher:
         """Check that a unit holds at most the updates of its inputs since those were last final for it.
 
         Not looked at where not all that is kept is also published: where events may be amended or annulled, or
-        repeat themselves.
+        repeat themselves; nor where final follows the sources, for then units forget what is final some time later.
         """
-        if self._final_us == END_US or self.hierarchy.amendable or self._repeating:
+        follows = self.settings.progress.final_follows_sources
+        if self._final_us == END_US or self.hierarchy.amendable or self._repeating or follows:
             return
         most = 0
         deepest_us = max((max(reach.values(), default=0) for reach in self.hierarchy.reach), default=0)

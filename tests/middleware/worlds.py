@@ -273,6 +273,7 @@ def some_settings(rng: Random, scale: Scale) -> EngineSettings:
         discovery_us=rng.choice((0, scale.delay_us, 6_000_000)),
         sources=rng.choice((None, None, scale.sources)),
         clock_kinds=rng.choice(((), (), ("raw.a",), ("raw.b", "tick"))),
+        final_follows_sources=rng.random() < 0.4,
     )
     return EngineSettings(
         some_unit(rng, scale), allowed_lateness_us=allowed_lateness_us, max_held=max_held, progress=progress

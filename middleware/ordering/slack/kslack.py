@@ -52,6 +52,10 @@ class DynamicSlack(WaitForK):
         """Raise K before the first input arrives that late."""
         self.k_us = max(self.k_us, delay_us)
 
+    def rebase(self, k_us: int) -> None:
+        """Set K: the delays that it was the greatest of belong to another path."""
+        self.k_us = k_us
+
     def take_over(self, k_us: int) -> None:
         """Begin with the K of the policy before: the delays that it measured may come again."""
         self.k_us = max(self.k_us, k_us)
@@ -100,6 +104,13 @@ class AdaptiveSlack(WaitForK):
         """Raise K before the first input arrives that late."""
         self._announced_us = max(self._announced_us, delay_us)
         self.k_us = max(self.k_us, delay_us)
+
+    def rebase(self, k_us: int) -> None:
+        """Begin anew with K: the delays of the window belong to another path."""
+        self.k_us = self.floor_us = k_us
+        self._announced_us = 0
+        self._first_us = None
+        self._window = Window(span_us=self.span_us)
 
     def take_over(self, k_us: int) -> None:
         """Begin with the K of the policy before, until it has measured enough itself."""

@@ -75,6 +75,10 @@ class SlackPolicy(Protocol):
         """Expect inputs that are up to ``delay_us`` late: K of a unit below grew (004, II-E2: the pseudo event)."""
         ...
 
+    def rebase(self, k_us: int) -> None:
+        """Set K to what is known of the paths of the inputs; it may shrink: the unit, or one below, has moved (002)."""
+        ...
+
     def take_over(self, k_us: int) -> None:
         """Replace, in a running unit, a policy whose K was ``k_us``."""
         ...
@@ -93,6 +97,9 @@ class WaitForK:
 
     def announce(self, delay_us: int) -> None:
         """Ignore it: a set K, or a buffer time measured in arrival time, does not depend on other units."""
+
+    def rebase(self, k_us: int) -> None:
+        """Ignore it, for the same reason."""
 
     def take_over(self, k_us: int) -> None:
         """Ignore the K of the policy before."""

@@ -10,7 +10,7 @@ from middleware.ordering.slack.kslack import LAMBDA, AdaptiveSlack, DynamicSlack
 from middleware.ordering.slack.protocol import SlackPolicy, WaitForK
 from middleware.ordering.slack.source_progress import ProgressSlack
 
-Method = Literal["fixed", "kslack", "sba", "bett", "betta", "bettwa", "bettd", "adaptive", "frontier"]
+Method = Literal["fixed", "kslack", "sba", "bett", "betta", "bettwa", "bettd", "adaptive", "progress"]
 
 
 @dataclass(frozen=True)
@@ -19,13 +19,13 @@ class SlackSettings:
 
     Attributes:
         method: ``fixed``, ``kslack`` (grows), ``adaptive`` (with lambda): K-slack (000, 002, 004); ``sba``, ``bett``,
-            ``betta``, ``bettwa``, ``bettd``: paper 001; ``frontier``: source progress, no guess.
+            ``betta``, ``bettwa``, ``bettd``: paper 001; ``progress``: source progress, no guess.
         k_us: K or B of ``fixed`` and ``sba``, the first K or B of the others; None for the default. Ignored by
-            ``frontier``.
+            ``progress``.
         scale: lambda of ``adaptive``.
         profile: reading of paper 001, see :mod:`middleware.ordering.slack.estimators`.
         ignores_progress: True to wait K out as the papers do, though the sources have reported everything.
-            Ignored by ``frontier``.
+            Ignored by ``progress``.
     """
 
     method: Method = "kslack"
@@ -56,7 +56,7 @@ class SlackSettings:
             case "bettd":
                 policy = RangeOfTimes(self.profile)
                 policy.k_us = policy.k_us if self.k_us is None else self.k_us
-            case "frontier":
+            case "progress":
                 return ProgressSlack()
         policy.ignores_progress = self.ignores_progress
         return policy

@@ -1,6 +1,6 @@
 """Slack by source progress: an input waits until its sources have reported everything up to its time.
 
-The method is called ``frontier`` in settings and on the command line.
+The method is called ``progress`` in settings and on the command line.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from middleware.sources.progress import ProgressSettings
 from tests.middleware.streams import Stream, run, standing, streams
 from tests.middleware.toys import arrival, hierarchy, raw
 
-METHODS: tuple[Method, ...] = ("fixed", "kslack", "adaptive", "sba", "bett", "betta", "bettwa", "bettd", "frontier")
+METHODS: tuple[Method, ...] = ("fixed", "kslack", "adaptive", "sba", "bett", "betta", "bettwa", "bettd", "progress")
 
 
 def seen(delay_us: int, now_us: int) -> DelaySample:
@@ -236,7 +236,7 @@ def test_004_the_announcement_tells_how_far_outputs_are_dated_back():
 
 def test_watermarks_propagate_less_the_horizons_below():
     over = Over()
-    slack = SlackSettings("frontier")
+    slack = SlackSettings("progress")
     engine = Engine(
         Hierarchy(("A", "B", "C"), [Under(horizon_us=30), over]),
         EngineSettings(

@@ -132,7 +132,7 @@ def test_the_law_holds_with_entries_among_the_packets(stream, entries, alpha):
 @pytest.mark.parametrize("unpaced", [("A",), ()])
 def test_an_entry_does_not_hold_back_what_the_sources_have_reported(unpaced: tuple[str, ...]):
     """Inputs that wait for the sources' progress are released with it, unless it waits for the operator, too."""
-    unit = UnitSettings(FixedAlpha(1.0), slack=SlackSettings("frontier"))
+    unit = UnitSettings(FixedAlpha(1.0), slack=SlackSettings("progress"))
     progress = ProgressSettings(unpaced_kinds=unpaced, discovery_us=0)
     one = EngineSettings(unit, allowed_lateness_us=10_000_000, progress=progress)
     engine = Engine(hierarchy(), one)

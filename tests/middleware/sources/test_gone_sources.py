@@ -104,7 +104,7 @@ def test_oracle_sources_that_return_after_they_were_forgotten(alpha: float):
         known = remembered(engine._progress)
         updates += engine.push([arrival], now_us).updates
         forgotten += remembered(engine._progress) < known
-        behind_us = engine._progress.newest_us - engine.watermark_of_all_us()
+        behind_us = engine._progress.newest_us - engine.final_us
         assert now_us < 10 * SECOND_US or behind_us <= 2 * ALLOWED_LATENESS_US
     updates += engine.finish().updates
     assert forgotten > 2
@@ -115,7 +115,7 @@ def test_oracle_sources_that_return_after_they_were_forgotten(alpha: float):
 @pytest.mark.usefixtures("few_remembered")
 def test_a_returning_source_is_waited_for_by_its_new_packet():
     """The unit of one transmitter goes by that transmitter's progress: by what is remembered of it now."""
-    unit = UnitSettings(FixedAlpha(1.0), slack=SlackSettings("frontier"))
+    unit = UnitSettings(FixedAlpha(1.0), slack=SlackSettings("progress"))
     engine = Engine(Hierarchy(("raw",), [Names()]), EngineSettings(unit, allowed_lateness_us=ALLOWED_LATENESS_US))
     for number in range(300):
         engine.push([sent(f"s{number}", 0, number * 100_000)], number * 100_000)

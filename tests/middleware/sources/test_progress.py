@@ -415,3 +415,44 @@ def test_packets_of_a_source_that_was_not_believed_are_not_waited_for():
             off_us = DAY_US if source == "q" and 50 <= n < 60 else 0
             r.push(n * S // 10, packet(source, n, n * S // 10 + off_us))
         assert r.progress_us() > (n - 3) * S // 10, n
+
+
+def test_final_follows_what_named_sources_have_reported() -> None:
+    """It trails them, and not the newest event; a silent one holds it for the allowed lateness."""
+    settings = ProgressSettings(final_follows_sources=True, discovery_us=0, patience_us=400_000)
+    progress = SourceProgress(("raw",), 1_000_000, settings)
+
+    def push(source: str, number: int, now_us: int) -> Verdict:
+        ts_us = number * 100_000
+        verdict = progress.offer(Arrival(Event("raw", ts_us, source, number), ts_us), now_us)
+        progress.update_progress(now_us)
+        progress.advance_final(now_us)
+        return verdict
+
+    for number in range(20):
+        push("a", number, number * 100_000 + 10_000)
+        push("b", number, number * 100_000 + 80_000)
+    assert progress.final_us == 1_900_000
+    for number in range(20, 26):
+        push("a", number, number * 100_000 + 10_000)
+    assert progress.final_us == 1_900_000, "b is silent and within the allowed lateness"
+    assert push("b", 20, 2_520_000) is Verdict.NEW
+    for number in range(26, 40):
+        push("a", number, number * 100_000 + 10_000)
+    assert progress.final_us == 3_900_000 - 1_000_000
+    assert push("b", 21, 3_920_000) is Verdict.BEYOND_ALLOWED_LATENESS
+
+
+def test_final_does_not_follow_numbers_that_contradict_event_times() -> None:
+    """A frame that overtook another one is lost once; for a minute final trails by the allowed lateness again."""
+    settings = ProgressSettings(final_follows_sources=True, discovery_us=0)
+    progress = SourceProgress(("raw",), 1_000_000, settings)
+    verdicts = []
+    for number in range(60):
+        ts_us = {39: 4_000_000, 40: 3_900_000, 49: 5_000_000, 50: 4_900_000}.get(number, number * 100_000)
+        verdicts.append(progress.offer(Arrival(Event("raw", ts_us, "a", number), ts_us), number * 100_000 + 90_000))
+        progress.update_progress(number * 100_000 + 90_000)
+        progress.advance_final(number * 100_000 + 90_000)
+    assert [number for number, verdict in enumerate(verdicts) if verdict is not Verdict.NEW] == [40]
+    assert verdicts[40] is Verdict.BELOW_REPORTED
+    assert progress.final_us == 5_900_000 - 1_000_000
