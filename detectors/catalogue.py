@@ -7,9 +7,9 @@ detectors of a match, the command that lists them, the docs pages, the counts, a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
 
@@ -28,11 +28,16 @@ from detectors.qualifiers import registry as qualifiers
 from detectors.registry import DetectorEntry
 from detectors.signals import registry as signals
 from detectors.statistics import registry as statistics
+from detectors.stories import registry as stories
+from detectors.tactics import registry as tactics
 from football.lifecycle import Lifecycle, State
 from football.lifecycle import __doc__ as lifecycle_doc
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload
 from middleware.detector import Detector, Known, Spec
+
+if TYPE_CHECKING:
+    from detectors.patterns.detector import PatternDetector
 
 #: Every detector.
 DETECTORS: tuple[DetectorEntry, ...] = (
@@ -48,14 +53,16 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     *laws.DETECTORS,
     *control.DETECTORS,
     *chains.DETECTORS,
+    *tactics.DETECTORS,
     *statistics.DETECTORS,
+    *stories.DETECTORS,
 )
 
 #: Names of the detectors that a match gets only on request.
 OPT_IN = tuple(entry.opt_in_name for entry in DETECTORS if entry.opt_in_name)
 
 #: Numbers of rows of docs/hierarchy.md that the design of the hierarchy did not have: they were added while building.
-ADDED_NUMBERS = frozenset(("1.8", "1.9", "1.10", "1.11", "3.12", "5.10", "9.13", "9.14", "11.8"))
+ADDED_NUMBERS = frozenset(("1.8", "1.9", "1.10", "1.11", "3.12", "5.10", "9.13", "9.14", "10.15", "11.8", "13.8"))
 
 #: Detectors that conclude nothing: they publish decisions of officials, or withdraw what these contradict.
 PASSING_ON = frozenset(("official", "overruled"))
@@ -73,6 +80,7 @@ def build_detectors(
     parameters: Parameters | None = None,
     extra: Collection[str] = (),
     own: Iterable[Detector[Any]] = (),
+    patterns: Mapping[str, str] | None = None,
 ) -> tuple[Detector[Any], ...]:
     """The detectors of a match, in no particular order (``middleware.hierarchy.Hierarchy`` sorts them).
 
@@ -81,15 +89,19 @@ def build_detectors(
         parameters: thresholds of the match; the defaults without them.
         extra: names out of ``OPT_IN``; the detectors that feed them are added.
         own: detectors that are not in the catalogue; the opt-in detectors that feed them are added.
+        patterns: texts of patterns by name, see docs/patterns.md; each is a detector of level 15. Kinds that the source
+            cannot show are left out of their inputs, and a pattern without inputs is left out.
 
     Raises:
         PitchError: the dimensions of the sheet's pitch are impossible.
         ValueError: ``extra`` has a name that is not in ``OPT_IN``.
+        PatternError: a pattern is none, or cannot be a detector.
     """
     if unknown := set(extra) - set(OPT_IN):
         raise ValueError(f"no detector {', '.join(sorted(unknown))} can be asked for: {', '.join(OPT_IN)}")
     thresholds = parameters or Parameters()
-    chosen: list[Detector[Any]] = [*own]
+    watching = _pattern_detectors(patterns) if patterns else []
+    chosen: list[Detector[Any]] = [*own, *watching]
     optional: list[Detector[Any]] = []
     for entry in DETECTORS:
         if entry.enabled_for(sheet.quality):
@@ -99,24 +111,36 @@ def build_detectors(
     for detector in sorted(optional, key=lambda candidate: -candidate.spec.level):
         if any(kind in reader.spec.inputs for kind in detector.spec.outputs for reader in chosen):
             chosen.append(detector)
+    emitted = {kind for detector in chosen for kind in detector.spec.outputs}
+    for pattern in watching:
+        pattern.read_only(emitted)
+        if not pattern.spec.inputs:
+            chosen.remove(pattern)
     for detector in chosen:
         # A published event must carry an EventPayload; the engine refuses any other, and the match goes on.
         detector.spec = replace(detector.spec, payload=EventPayload)
     return tuple(chosen)
 
 
+def _pattern_detectors(patterns: Mapping[str, str]) -> list[PatternDetector]:
+    from detectors.patterns.detector import PatternDetector  # brings a parser, which few matches need
+
+    return [PatternDetector.of_text(name, text) for name, text in patterns.items()]
+
+
 def detectors_about(kind: str, detectors: Iterable[Detector[Any]]) -> tuple[Detector[Any], ...]:
     """Those of some detectors that matter to the events of a kind: what they depend on, and what depends on them.
 
     Returns:
-        The givers of the kind, all that read or annul something of theirs, and all that feed any of these; in the
-        order given.
+        The givers of the kind, all that read something of theirs, all that annul any of that, and all that feed any of
+        these; in the order given. What a detector emits besides its annulments matters only if it reads, too: the
+        officials' decisions may change most kinds, and concern few.
     """
     every = tuple(detectors)
     given = {output for detector in every if kind in detector.spec.outputs for output in detector.spec.outputs}
-    upwards = [({*d.spec.inputs, *d.spec.annuls}, {*d.spec.outputs}) for d in every]
-    kinds = _reached(given | {kind}, upwards)
-    below = _reached(kinds, [({*d.spec.outputs}, {*d.spec.inputs}) for d in every])
+    kinds = _reached(given | {kind}, [({*d.spec.inputs}, {*d.spec.outputs}) for d in every])
+    annulling = {output for d in every if kinds & {*d.spec.annuls} for output in d.spec.outputs}
+    below = _reached(kinds | annulling, [({*d.spec.outputs}, {*d.spec.inputs}) for d in every])
     return tuple(detector for detector in every if below & {*detector.spec.outputs})
 
 

@@ -104,8 +104,11 @@ class InputCalibration:
         return None
 
     def confidence(self, kind: str, payload: EventPayload) -> float:
-        """The chance that an event stands and is right; the rule's own confidence if no row applies."""
-        row = self.row(kind, payload)
+        """The chance that an event stands and is right; the rule's own confidence if no row applies.
+
+        What officials have decided has theirs, which is 1.
+        """
+        row = None if payload.detail.get("official") else self.row(kind, payload)
         return payload.confidence if row is None else row.chance
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from detectors.decisions import Sense, recording
-from detectors.parameters import Parameters, all_parameters, unit_of
+from detectors.parameters import Parameters, all_parameters
 from football.payloads import EventPayload, payload_of
 from middleware.detector import Detector
 from middleware.events import Event
@@ -24,7 +24,7 @@ UNDECIDED: Mapping[str, str] = {
     "distance.tick": "the clock: every so long",
     "possession.gain": "a contact of any player",
     "possession.loss": "another's contact, or the end of play",
-    "recovery": "the first gain after a loose ball",
+    "recovery": "an opponent's gain, and the next contact of the own team",
     "gk.sweep": "a contact outside the penalty area, whose lines the Laws draw",
     "packing": "a count of opponents",
     "packing.carry": "a count of opponents",
@@ -42,6 +42,9 @@ UNDECIDED: Mapping[str, str] = {
     "stat.shot": "a sum of shots",
     "stat.xg": "a sum of 8.10's values",
     "stat.tilt": "a sum of passes",
+    "ticker": "the event that it speaks of",
+    "rating.step": "a sum of values",
+    "value.xt": "a table: the places of a pass or carry",
     "load.metabolic": "the clock: a sum of 1.11's paces",
     "load.hsr": "the clock: a sum of 1.11's paces",
     "load.sprints": "the clock: a sum of 1.11's paces",
@@ -52,7 +55,12 @@ UNDECIDED: Mapping[str, str] = {
 
 
 #: Kinds that name what their input decided: their margins are the input's, and the detector's own.
-RENAMING = frozenset(("play.dead", "play.live", "out", "goal.candidate", "goal.scored", "goal.own"))
+RENAMING = frozenset(
+    (
+        "play.dead", "play.live", "out", "goal.candidate", "goal.scored", "goal.own", "tackle.won", "takeon.won",
+        "takeon.lost",
+    )
+)  # fmt: skip
 
 
 class Margin(msgspec.Struct, frozen=True):
@@ -114,10 +122,12 @@ def _decided(evidence: Evidence) -> tuple[Margin, ...]:
         evidence.detector.step(evidence.before, evidence.trigger)
     event, payload = evidence.event, payload_of(evidence.event)
     properties = {event.kind, event.id, event.source, payload.variant, payload.team, payload.player}
-    values = {p.path: p.value for p in all_parameters(evidence.parameters)}
+    units: dict[str, str] = {}
+    if any(c.parameter and not c.unit for c in comparisons):
+        units = {p.path: p.unit.text for p in all_parameters(evidence.parameters)}
     found: dict[tuple[str, str, str], Margin] = {}
     for c in comparisons:
         if properties.issuperset(c.about):
-            unit = c.unit if c.unit or not c.parameter else unit_of(c.parameter, values[c.parameter]).text
+            unit = c.unit if c.unit or not c.parameter else units[c.parameter]
             found[c.what, c.parameter, c.sense] = Margin(c.what, c.value, c.sense, c.threshold, unit, c.parameter)
     return tuple(found.values())

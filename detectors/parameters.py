@@ -31,13 +31,17 @@ from detectors.bodies.limbs import DownParameters, JumpParameters, SwingParamete
 from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
 from detectors.chains.attacks import AttackParameters, RecoveryTimeParameters
+from detectors.chains.combinations import OverlapUsedParameters, ThirdManParameters
 from detectors.chains.formations import FormationParameters
 from detectors.chains.possession_chain import ChainParameters
 from detectors.chains.sequences import SequenceParameters
 from detectors.contacts.body_parts import BodyPartParameters, HeaderParameters
 from detectors.contacts.contested_contacts import ContestParameters, DeflectionParameters
-from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
+from detectors.contacts.hits import HitParameters, TouchParameters
+from detectors.contacts.releases import ReleaseParameters
+from detectors.control.dominance import DominanceParameters
 from detectors.control.encroachment import EncroachmentParameters
+from detectors.control.fouls import FoulParameters
 from detectors.control.pressure import IntensityParameters, PressingParameters, PressureParameters
 from detectors.control.scene import SceneParameters
 from detectors.control.shape import ShapeParameters, TeamAreaParameters
@@ -53,8 +57,10 @@ from detectors.outcomes.claims import ClaimParameters
 from detectors.outcomes.clearances import ClearanceParameters
 from detectors.outcomes.contests import TackleParameters, TakeOnParameters
 from detectors.outcomes.goals import GoalParameters
+from detectors.outcomes.interceptions import InterceptionParameters
+from detectors.outcomes.miscontrols import MiscontrolParameters
 from detectors.outcomes.offside import OffsideParameters
-from detectors.outcomes.receptions import InterceptionParameters, OutcomeParameters
+from detectors.outcomes.receptions import OutcomeParameters
 from detectors.outcomes.saves import SaveParameters
 from detectors.outcomes.shots import ShotOutcomeParameters
 from detectors.play.goalkeeper_hands import KeeperParameters
@@ -82,6 +88,17 @@ from detectors.statistics.load import LoadParameters
 from detectors.statistics.passes import NetworkParameters, PpdaParameters
 from detectors.statistics.reports import ReportParameters
 from detectors.statistics.shots import SetPlayParameters
+from detectors.stories.clips import ClipParameters
+from detectors.stories.ratings import RatingParameters
+from detectors.tactics.momentum import MomentumParameters
+from detectors.tactics.offside_trap import OffsideTrapParameters
+from detectors.tactics.overload import OverloadParameters
+from detectors.tactics.phases import PhaseOfPlayParameters
+from detectors.tactics.press import TeamPressParameters, TriggerParameters
+from detectors.tactics.runs import RunParameters
+from detectors.tactics.second_ball import SecondBallParameters
+from detectors.tactics.set_pieces import SetPieceShapeParameters, WallParameters
+from detectors.tactics.turnovers import CounterPressParameters, RecoveryRunParameters
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,6 +166,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     pass_height: PassHeightParameters = PassHeightParameters()
     through_ball: ThroughParameters = ThroughParameters()
     duel: DuelParameters = DuelParameters()
+    miscontrol: MiscontrolParameters = MiscontrolParameters()
     take_on: TakeOnParameters = TakeOnParameters()
     tackle: TackleParameters = TackleParameters()
     clearance: ClearanceParameters = ClearanceParameters()
@@ -160,6 +178,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     match_clock: ClockParameters = ClockParameters()
     offside_offence: OffenceParameters = OffenceParameters()
     keeper_holding: HoldParameters = HoldParameters()
+    foul: FoulParameters = FoulParameters()
     players_on_pitch: NumbersParameters = NumbersParameters()
     back_pass: BackPassParameters = BackPassParameters()
     shoot_out: ShootOutParameters = ShootOutParameters()
@@ -171,13 +190,30 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     team_area: TeamAreaParameters = TeamAreaParameters()
     team_shape: ShapeParameters = ShapeParameters()
     pitch_control: ControlParameters = ControlParameters()
+    voronoi_share: DominanceParameters = DominanceParameters()
     passing_options: OptionParameters = OptionParameters()
     encroachment: EncroachmentParameters = EncroachmentParameters()
     sequence: SequenceParameters = SequenceParameters()
+    third_man: ThirdManParameters = ThirdManParameters()
+    overlap_used: OverlapUsedParameters = OverlapUsedParameters()
     chain: ChainParameters = ChainParameters()
     attack: AttackParameters = AttackParameters()
     recovery_time: RecoveryTimeParameters = RecoveryTimeParameters()
     formation: FormationParameters = FormationParameters()
+    counter_press: CounterPressParameters = CounterPressParameters()
+    second_ball: SecondBallParameters = SecondBallParameters()
+    off_ball_run: RunParameters = RunParameters()
+    recovery_run: RecoveryRunParameters = RecoveryRunParameters()
+    press_trigger: TriggerParameters = TriggerParameters()
+    team_press: TeamPressParameters = TeamPressParameters()
+    offside_trap: OffsideTrapParameters = OffsideTrapParameters()
+    overload: OverloadParameters = OverloadParameters()
+    set_piece_shape: SetPieceShapeParameters = SetPieceShapeParameters()
+    wall: WallParameters = WallParameters()
+    phases: PhaseOfPlayParameters = PhaseOfPlayParameters()
+    momentum: MomentumParameters = MomentumParameters()
+    clips: ClipParameters = ClipParameters()
+    player_rating: RatingParameters = RatingParameters()
     running: RunningParameters = RunningParameters()
     running_report: ReportParameters = ReportParameters()
     possession_report: ReportParameters = ReportParameters()
@@ -269,6 +305,9 @@ ORDERED = (
     ("distance.chord_us", "distance.tick_us"),
     ("load.fast_m_s", "load.sprint_m_s"),
     ("recovery_time.quick_us", "recovery_time.slow_us"),
+    ("phases.low_m", "phases.high_m"),
+    ("press_trigger.answer_us", "press_trigger.within_us"),
+    ("counter_press.within_us", "counter_press.won_us"),
 )
 
 
@@ -286,12 +325,12 @@ def unit_of(name: str, default: float) -> Unit:
 
 def parameters_of(group: msgspec.Struct, path: str) -> Iterator[Parameter]:
     """Every parameter of a group and of the groups within it."""
-    for field in msgspec.structs.fields(group):
-        value = getattr(group, field.name)
+    for name in group.__struct_fields__:
+        value = getattr(group, name)
         if isinstance(value, msgspec.Struct):
-            yield from parameters_of(value, f"{path}.{field.name}")
+            yield from parameters_of(value, f"{path}.{name}")
         else:
-            yield Parameter(f"{path}.{field.name}", value, unit_of(field.name, value))
+            yield Parameter(f"{path}.{name}", value, unit_of(name, value))
 
 
 def all_parameters(tree: Parameters | None = None) -> tuple[Parameter, ...]:

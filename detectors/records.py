@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from detectors.confidence import calibration, input_of
@@ -19,10 +19,14 @@ class RecordMaker:
     Args:
         detectors: of the match; they decide the level of a kind.
         sheet: of the match; its input decides which calibration of the confidence applies.
+        lag_us: how far the frontier of each kind trails that of the inputs; none where nothing is tentative.
     """
 
-    def __init__(self, detectors: Iterable[Detector[Any]], sheet: MatchSheet) -> None:
+    def __init__(
+        self, detectors: Iterable[Detector[Any]], sheet: MatchSheet, lag_us: Mapping[str, int] | None = None
+    ) -> None:
         self.levels = {kind: detector.spec.level for detector in detectors for kind in detector.spec.outputs}
+        self._lag_us = lag_us or {}
         self.calibration = calibration().of(input_of(sheet.quality))
 
     def record(self, event: Event) -> EventRecord:
@@ -47,4 +51,5 @@ class RecordMaker:
             self.calibration.confidence(event.kind, payload),
             event.causes,
             detail,
+            self._lag_us.get(event.kind, 0),
         )

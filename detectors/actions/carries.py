@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from detectors.actions.flight import FlightParameters, first_to_reach
-from detectors.contacts.hits import ReleaseParameters
+from detectors.contacts.releases import ReleaseParameters
 from detectors.decisions import at_least, is_over, note
 from detectors.emission import make_event
 from detectors.reasons import reason

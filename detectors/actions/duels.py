@@ -1,4 +1,16 @@
-"""6.8: duels: two opponents go for one ball, and one of them plays it."""
+"""6.8: duels: two opponents contest the ball in play, and one of them wins it.
+
+Theory of operation
+-------------------
+A *spell* is a player's time with the ball: from his first contact to another player's. Three things decide a duel:
+
+* An opponent plays the ball of the player who has it. Both are at the ball, which is slow before and after: a fast
+  ball was passed, and is intercepted, blocked or headed. The spell has lasted a moment, since who is only hit by the
+  ball has not had it. If the other team plays the ball again at once, nobody has lost it, and there is no duel.
+* The player with the ball gets past an opponent who was ahead of him and near the ball, and keeps it.
+* Two opponents have run for a ball that neither has, and both are at it when one of them plays it. Whoever runs for a
+  ball brakes at it. A ball that left its last player fast was passed to somebody, and is not loose.
+"""
 
 from __future__ import annotations
 
@@ -8,62 +20,114 @@ from typing import Annotated
 import msgspec
 
 from detectors.contacts.recent_contacts import opponents_of
-from detectors.decisions import at_least, at_most, is_over, is_under
+from detectors.decisions import at_least, at_most, below, note
 from detectors.emission import make_event
 from detectors.reasons import reason
+from football.match_sheet import Team
 from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, number, payload_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
+
+_TRIED = "chosen on simulated seeds 201 to 204 by radio: "
 
 
 class DuelParameters(msgspec.Struct, frozen=True):
     """Limits of a duel.
 
     Attributes:
-        reach_m: greatest distance of both players from the ball when they are at it.
-        leave_m: they are at it no more when one of them is farther from the ball.
-        slow_m_s: a ball at least this fast was kicked before it was played: no challenge of its holder.
-        spent_m_s: a kicked ball slower than this is under way to nobody any more.
+        reach_m: greatest distance of who has the ball from it, when an opponent plays it.
+        slow_m_s: greatest speed of the ball after the last contact of who has or lost it, and before the opponent's.
+        hard_m_s: greatest speed after the opponent's contact.
+        spell_us: least time since the first contact of who has the ball.
+        since_us: greatest time since his last contact.
+        kept_us: there is no duel if the other team plays the ball again within this time.
         low_m: greatest height of the ball.
-        loose_m: the opponent of a duel for a loose ball is within this distance of the ball.
-        run_m_s: both of them run for it at least this fast, towards the ball.
+        loose_m: two who run for a loose ball are within this distance of it.
+        run_m_s: least speed towards the ball of who runs for it.
+        run_us: both have run so fast within this time; at the ball they brake.
+        from_m: greatest distance of who begins to run for it.
+        free_us: a ball is loose if nobody has played it for this time.
+        again_us: time after a duel in which no other for a loose ball begins.
+        front_m: an opponent ahead of the player with the ball is taken on at this distance.
+        ball_m: he comes this near to the ball.
+        moving_m_s: least speed of who takes an opponent on.
+        behind_m: an opponent is passed once he is this far behind.
+        passed_us: greatest time since he was ahead.
+        held_us: the ball is kept for this time after that.
+        left_m: by then the opponent is at least this far away.
         every_us: time between two samples.
-        hold_us: they are at it no more when other players have been nearest to the ball for this long.
-        again_us: time after a duel for a loose ball in which no other begins.
     """
 
-    reach_m: Annotated[float, reason("StreamTeam's maxDuelDist.")] = 3.0
-    leave_m: Annotated[float, reason("The leave distance of opponents.near (4.4).")] = 3.5
-    slow_m_s: Annotated[float, reason("As loose_ball.slow_m_s (6.11): a faster ball is on its way to a player.")] = 8.0
-    spent_m_s: Annotated[float, reason("As interception.moving_m_s (7.8).")] = 4.0
-    low_m: Annotated[float, reason("A higher ball is an aerial duel (6.9).")] = 1.5
-    loose_m: Annotated[float, reason("Ours: a stride from the ball.")] = 1.5
-    run_m_s: Annotated[float, reason("Ours: he does not stand.")] = 1.0
-    every_us: Annotated[int, reason("Ours.")] = 100_000
-    hold_us: Annotated[int, reason("Ours.")] = 300_000
+    reach_m: Annotated[float, reason(_TRIED + "2.0 m at most in 12 tackles; 3.0 is StreamTeam's maxDuelDist.")] = 2.1
+    slow_m_s: Annotated[float, reason(_TRIED + "6.4 m/s at most in 12 tackles.")] = 6.5
+    hard_m_s: Annotated[float, reason(_TRIED + "7.4 m/s at most after 12 tackles; passes that look like one 13.")] = 9.0
+    spell_us: Annotated[int, reason(_TRIED + "0.4 s at least before 12 tackles; after a deflection 0.2 s.")] = 350_000
+    since_us: Annotated[int, reason(_TRIED + "1.7 s at most before 12 tackles.")] = 2_000_000
+    kept_us: Annotated[int, reason(_TRIED + "2.1 s at least until a tackled ball was the other team's again.")] = (
+        1_000_000
+    )
+    low_m: Annotated[float, reason("A higher ball is an aerial duel (6.9).")] = 0.75
+    loose_m: Annotated[float, reason("Ours: within a leg's reach; the bodies touch.")] = 0.8
+    run_m_s: Annotated[float, reason("Ours: he runs, and does not walk.")] = 3.0
+    run_us: Annotated[int, reason("Ours: so long he brakes; players stop at the ball with 1 to 2 m/s.")] = 1_000_000
+    from_m: Annotated[float, reason("Ours: what one runs in two seconds.")] = 10.0
+    free_us: Annotated[int, reason("Ours: so long nobody has had it.")] = 1_000_000
     again_us: Annotated[int, reason("A scramble is one duel.")] = 3_000_000
+    front_m: Annotated[float, reason("Hierarchy 7.12, ours.")] = 2.0
+    ball_m: Annotated[float, reason("Ours: within a stretched leg's reach.")] = 1.2
+    moving_m_s: Annotated[float, reason("Ours: he runs.")] = 2.5
+    behind_m: Annotated[float, reason("Ours.")] = 0.3
+    passed_us: Annotated[int, reason("Hierarchy 7.12 has 2 s; a run past somebody takes less.")] = 1_500_000
+    held_us: Annotated[int, reason("Ours.")] = 500_000
+    left_m: Annotated[float, reason("Ours: he does not run along.")] = 1.2
+    every_us: Annotated[int, reason("Ours.")] = 100_000
 
 
-#: A player with his distance from the ball over ground, in metres.
-Near = tuple[float, BodyState]
+class Spell(msgspec.Struct, frozen=True, gc=False):
+    """A player's time with the ball: since when, and the time, source and speed after of his last contact."""
+
+    player: str
+    team: Team
+    since_us: int
+    last_us: int
+    source: str
+    speed_m_s: float
 
 
-class Pair(msgspec.Struct, frozen=True, gc=False):
-    """Two opponents at the ball, and when others were nearer first.
+class Faced(msgspec.Struct, frozen=True, gc=False):
+    """An opponent ahead: the newest time of it, the heading of who has the ball then, and his least distance to it."""
+
+    player: str
+    at_us: int
+    heading_x: float
+    heading_y: float
+    ball_m: float
+
+
+class Runner(msgspec.Struct, frozen=True, gc=False):
+    """A player who runs towards the ball: the newest time of it, and how fast."""
+
+    player: str
+    at_us: int
+    speed_m_s: float
+
+
+class Claim(msgspec.Struct, frozen=True, gc=False):
+    """A duel that is still to be confirmed: the contact or frame, who had the ball, the rival, who won it.
 
     Attributes:
-        players: the two, the one who touched the ball last first, if one of them did.
-        loose: neither of them did, or he kicked it away.
-        distances_m: of each from the ball, at the newest sample.
-        running: whether each runs towards it.
-        broken_us: time since which others are nearer, -1 if none are.
+        event: the contact, or the frame at which an opponent was passed.
+        winner: the opponent at his contact, else who had the ball.
+        speed_m_s: of who had the ball.
+        ahead_m: of the opponent, along the way of who had the ball.
     """
 
-    players: tuple[str, str]
-    loose: bool
-    distances_m: tuple[float, float]
-    running: tuple[bool, bool]
-    broken_us: int = -1
+    event: Event
+    spell: Spell
+    rival: str
+    winner: str
+    speed_m_s: float
+    ahead_m: float
 
 
 class DuelState(msgspec.Struct, frozen=True, gc=False):
@@ -71,42 +135,49 @@ class DuelState(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         dead: True if play is dead.
-        last: player of the last contact.
-        kicked: True if he has kicked the ball away.
-        pair: two opponents at the ball.
-        loose_us: time of the newest duel for a loose ball.
-        due_us: time of the next sample.
+        spell: who has the ball.
+        frame: the newest sample.
+        faced: opponents lately ahead of who has the ball.
+        claim: a duel to be confirmed.
+        duel_us: time of the newest duel.
+        runners: who lately ran towards a ball that nobody has.
     """
 
     dead: bool = False
-    last: str = ""
-    kicked: bool = False
-    pair: Pair | None = None
-    loose_us: int = -(2**62)
-    due_us: int = -(2**62)
+    spell: Spell | None = None
+    frame: Event | None = None
+    faced: tuple[Faced, ...] = ()
+    claim: Claim | None = None
+    duel_us: int = -(2**62)
+    runners: tuple[Runner, ...] = ()
 
 
 class Duel:
-    """6.8: ``duel.start`` and ``duel.end`` x {ground, loose}: a challenge between two opponents, at its decision.
+    """6.8: ``duel.start`` and ``duel.end`` x {ground, loose}: two opponents contest the ball, and one of them wins it.
 
-    ``ground``: one of the two nearest players has the ball, and the other one, his opponent, plays it. ``player`` of
-    the start had the ball. ``loose``: two opponents go for a slow ball that neither has; ``player`` of the start is who
-    plays it. ``player`` of the end won the ball. To be near an opponent with the ball is no duel, and a kicked ball is
-    intercepted. Both are dated at the contact that decides. ``detail``: ``other`` (the opponent).
+    ``ground``: an opponent plays the ball of the player who has it, or is passed by him. ``player`` of the start had
+    the ball. ``loose``: two opponents run for a ball that neither has; ``player`` of the start is who plays it.
+    ``player`` of the end won the ball. Both are dated at the contact that decides, or when the opponent is passed. To
+    be near an opponent with the ball is no duel; a try that misses the ball shows only if he is passed; a foul is an
+    event of its own. ``detail``: ``other`` (the opponent), ``carrier`` (who had the ball, empty if loose),
+    ``speed_m_s`` (of the carrier), ``ahead_m`` (how far the opponent is ahead on the carrier's way).
     """
 
     def __init__(self, parameters: DuelParameters | None = None) -> None:
         self.parameters = parameters or DuelParameters()
+        kinds = ("duel.end", "duel.start")
         self.spec = Spec(
             name="duel",
             number="6.8",
             level=6,
-            inputs=("frame", "hit", "touch", "kick.released", "phase.dead", "phase.live"),
-            outputs=("duel.end", "duel.start"),
+            inputs=("frame", "hit", "touch", "phase.dead", "phase.live"),
+            outputs=kinds,
             parameters=msgspec.structs.asdict(self.parameters),
-            source="Opta (duel: tackle, or loose ball both go for); StreamTeam (two opponents at the ball)",
-            variants=dict.fromkeys(("duel.end", "duel.start"), ("ground", "loose")),
-            details=dict.fromkeys(("duel.end", "duel.start"), ("other",)),
+            source="StatsBomb (duel, 50/50, dribble); Opta (tackle, take-on)",
+            variants=dict.fromkeys(kinds, ("ground", "loose")),
+            amends=kinds,
+            known=dict.fromkeys(kinds, Known("when the ball has been kept for a moment, or a mate plays it")),
+            details=dict.fromkeys(kinds, ("other", "carrier", "speed_m_s", "ahead_m")),
         )
 
     def initial(self) -> DuelState:
@@ -116,140 +187,242 @@ class Duel:
     def step(self, state: DuelState, event: Event) -> Step[DuelState]:
         """Sample the players at the ball; a contact may decide a duel."""
         if event.kind == "frame":
-            return (state, NOTHING) if state.dead or event.ts_us < state.due_us else self._look(state, event)
-        player = payload_of(event).player
-        if event.kind == "phase.live":
-            return DuelState(False, player or state.last), NOTHING
+            due_us = -(2**62) if state.frame is None else state.frame.ts_us + self.parameters.every_us
+            return (state, NOTHING) if state.dead or event.ts_us < due_us else self._look(state, event)
         if event.kind == "phase.dead":
-            return DuelState(True, state.last), NOTHING
-        if event.kind == "kick.released":
-            if player != state.last:
-                return state, NOTHING
-            pair = state.pair and msgspec.structs.replace(state.pair, loose=True)
-            return msgspec.structs.replace(state, kicked=True, pair=pair), NOTHING
-        return (state, NOTHING) if state.dead else self._contact(state, event, player)
+            taken = state.claim is not None and state.claim.winner == state.claim.rival
+            return DuelState(True, duel_us=state.duel_us), self._confirmed(state, event) if taken else NOTHING
+        made = payload_of(event)
+        if event.kind == "phase.live":
+            spell = Spell(made.player, made.team, event.ts_us, event.ts_us, event.source, math.inf)
+            return DuelState(False, spell if made.player else None, duel_us=state.duel_us), NOTHING
+        return (state, NOTHING) if state.dead else self._contact(state, event, made)
 
-    def _contact(self, state: DuelState, event: Event, player: str) -> Step[DuelState]:
-        pair, out = state.pair, NOTHING
-        loose_us = state.loose_us
-        if pair is not None and player in pair.players:
-            other = pair.players[player == pair.players[0]]
-            if self._challenged(state, pair, event, player):
-                out = _challenge(event, "ground", other, player, player)
-            elif pair.loose and self._both_run(state, pair, event, player):
-                out, loose_us = _challenge(event, "loose", player, other, player), event.ts_us
-            pair = _held(pair, player)
-        elif pair is not None:
-            pair = None
-        return DuelState(False, player, False, pair, loose_us, state.due_us), out
+    # -- contacts -------------------------------------------------------------------------------------------------
 
-    def _challenged(self, state: DuelState, pair: Pair, event: Event, player: str) -> bool:
-        """True if the opponent of the player with the ball plays it."""
-        if pair.loose or player == state.last:
-            return False
-        speed_m_s = number(payload_of(event), "speed_before_m_s")
-        return is_under("speed of the ball before", speed_m_s, self.parameters.slow_m_s, "duel.slow_m_s", "ground")
+    def _contact(self, state: DuelState, event: Event, made: EventPayload) -> Step[DuelState]:
+        out: tuple[Event, ...] = ()
+        before, claim = state.spell, state.claim
+        if claim is not None:
+            if made.team == _team_of(claim):
+                out = () if claim.winner == claim.spell.player else self._confirmed(state, event)
+            elif claim.winner == claim.rival and event.ts_us - claim.event.ts_us > self.parameters.kept_us:
+                out = self._confirmed(state, event)
+            if not (claim.winner == claim.spell.player == made.player):
+                claim = None
+        duel_us = event.ts_us if out else state.duel_us
+        speed_m_s = number(made, "speed_after_m_s")
+        if before is not None and before.player == made.player:
+            spell = Spell(made.player, made.team, before.since_us, event.ts_us, event.source, speed_m_s)
+            return DuelState(False, spell, state.frame, state.faced, claim, duel_us, state.runners), out
+        spell = Spell(made.player, made.team, event.ts_us, event.ts_us, event.source, speed_m_s)
+        if before is not None and before.team != made.team and state.frame is not None:
+            claim = self._challenge(before, event, made, frame_of(state.frame))
+            if claim is not None:
+                duel_us = event.ts_us
+        if claim is None and not out:
+            out = self._loose(state, event, made)
+            duel_us = event.ts_us if out else duel_us
+        return DuelState(False, spell, state.frame, (), claim, duel_us, state.runners), out
 
-    def _both_run(self, state: DuelState, pair: Pair, event: Event, player: str) -> bool:
-        """True if both go for a loose ball, and no other scramble was just decided."""
+    def _challenge(self, spell: Spell, event: Event, made: EventPayload, frame: Frame) -> Claim | None:
+        """The claim of an opponent who plays the ball of the player who has it; None if he does not."""
         p = self.parameters
-        if event.ts_us - state.loose_us < p.again_us or not all(pair.running):
-            return False
-        name = "spent_m_s" if state.kicked else "slow_m_s"
-        other_m = pair.distances_m[player == pair.players[0]]
-        speed_m_s, most_m_s = number(payload_of(event), "speed_before_m_s"), getattr(p, name)
-        return is_under("speed of the ball before", speed_m_s, most_m_s, f"duel.{name}", "loose") and at_most(
-            "the opponent from the ball", other_m, p.loose_m, "duel.loose_m", "loose"
+        bodies = {body.object_id: body for body in frame.players}
+        carrier, rival, ball = bodies.get(spell.player), bodies.get(made.player), frame.ball
+        if carrier is None or rival is None or ball is None or (made.z_m or 0.0) > p.low_m:
+            return None
+        before_m_s, after_m_s = number(made, "speed_before_m_s"), number(made, "speed_after_m_s")
+        lasted = event.ts_us - spell.since_us >= p.spell_us and event.ts_us - spell.last_us <= p.since_us
+        slow = max(spell.speed_m_s, before_m_s) <= p.slow_m_s and after_m_s <= p.hard_m_s
+        if not (lasted and slow) or _away_m(carrier, ball) > p.reach_m:
+            return None
+        way = _heading(carrier)
+        ahead_m = (rival.x_m - carrier.x_m) * way[0] + (rival.y_m - carrier.y_m) * way[1]
+        return Claim(event, spell, made.player, made.player, _speed(carrier), ahead_m)
+
+    def _loose(self, state: DuelState, event: Event, made: EventPayload) -> tuple[Event, ...]:
+        """The duel of two who run for a ball that neither has."""
+        p, frame = self.parameters, state.frame
+        ball = None if frame is None else frame_of(frame).ball
+        if frame is None or ball is None or event.ts_us - state.duel_us < p.again_us or (made.z_m or 0.0) > p.low_m:
+            return NOTHING
+        if state.spell is not None:
+            free_us = event.ts_us - state.spell.last_us
+            # A faster ball was passed to somebody.
+            passed = not at_most("speed of the ball since", state.spell.speed_m_s, p.slow_m_s, "duel.slow_m_s")
+            if passed or not at_least("time since the last contact", free_us, p.free_us, "duel.free_us"):
+                return NOTHING
+        bodies = frame_of(frame).players
+        own = next((body for body in bodies if body.object_id == made.player), None)
+        rivals = [body for body in bodies if body.team == opponents_of(made.team)]
+        rival = min(rivals, key=lambda body: _away_m(body, ball), default=None)
+        if own is None or rival is None or (state.spell is not None and state.spell.player == rival.object_id):
+            return NOTHING
+        ran_m_s = {runner.player: runner.speed_m_s for runner in state.runners}
+        slower_m_s = min(ran_m_s.get(made.player, 0.0), ran_m_s.get(rival.object_id, 0.0))
+        checks = (
+            below("speed of the ball before", number(made, "speed_before_m_s"), p.slow_m_s, "duel.slow_m_s"),
+            at_most("the opponent from the ball", _away_m(rival, ball), p.loose_m, "duel.loose_m"),
+            at_least("the slower one's run to the ball", slower_m_s, p.run_m_s, "duel.run_m_s"),
         )
+        if not all(checks):
+            return NOTHING
+        return _duel(event, event, "loose", (made.player, rival.object_id), made.player, made, {"carrier": ""})
+
+    # -- samples --------------------------------------------------------------------------------------------------
 
     def _look(self, state: DuelState, event: Event) -> Step[DuelState]:
-        frame, due_us = frame_of(event), event.ts_us + self.parameters.every_us
-        ball = frame.ball
+        frame, p, claim = frame_of(event), self.parameters, state.claim
+        out: tuple[Event, ...] = ()
+        duel_us = state.duel_us
+        if claim is not None:
+            beaten = claim.winner == claim.spell.player
+            if event.ts_us - claim.event.ts_us >= (p.held_us if beaten else p.kept_us):
+                out = self._confirmed(state, event) if not beaten or self._left(claim, frame) else ()
+                claim = None
+        faced = state.faced
+        if claim is None and state.spell is not None and frame.ball is not None:
+            faced, claim = self._ahead(state.spell, faced, event, frame, frame.ball)
+        if out:
+            duel_us = event.ts_us
+        return DuelState(False, state.spell, event, faced, claim, duel_us, self._running(state, event, frame)), out
+
+    def _running(self, state: DuelState, event: Event, frame: Frame) -> tuple[Runner, ...]:
+        """The players who ran towards the ball within ``run_us``."""
+        p, ball = self.parameters, frame.ball
+        lately = {one.player: one for one in state.runners if event.ts_us - one.at_us <= p.run_us}
         if ball is None:
-            return msgspec.structs.replace(state, due_us=due_us), NOTHING
-        nearest = _two_nearest(frame, ball)
-        pair = self._begun(state, ball, nearest)
-        if pair is None and state.pair is not None:
-            pair = self._continued(state.pair, event, frame, ball, nearest)
-        return msgspec.structs.replace(state, pair=pair, due_us=due_us), NOTHING
+            return tuple(lately.values())
+        for body in frame.players:
+            dx, dy = ball.x_m - body.x_m, ball.y_m - body.y_m
+            away_m = max(math.sqrt(dx * dx + dy * dy), 1e-9)
+            speed_m_s = (body.vx_m_s * dx + body.vy_m_s * dy) / away_m
+            if speed_m_s >= p.run_m_s and away_m <= p.from_m:
+                lately[body.object_id] = Runner(body.object_id, event.ts_us, round(speed_m_s, 2))
+        return tuple(lately.values())
 
-    def _begun(self, state: DuelState, ball: BallState, nearest: tuple[Near, Near] | None) -> Pair | None:
-        """The two nearest players, if they are opponents and near enough to a low ball."""
-        if nearest is None or ball.z_m > self.parameters.low_m or nearest[1][0] > self.parameters.reach_m:
-            return None
-        (_, one), (_, two) = nearest
-        if one.team == two.team or not one.team or not two.team:
-            return None
-        first, second = (two, one) if two.object_id == state.last else (one, two)
-        return self._pair(first, second, state.kicked or first.object_id != state.last, ball)
+    def _ahead(
+        self, spell: Spell, faced: tuple[Faced, ...], event: Event, frame: Frame, ball: BallState
+    ) -> tuple[tuple[Faced, ...], Claim | None]:
+        """Follow the opponents ahead of who has the ball; the claim if he has passed one."""
+        p = self.parameters
+        carrier = next((body for body in frame.players if body.object_id == spell.player), None)
+        if carrier is None or spell.speed_m_s > p.hard_m_s or _away_m(carrier, ball) > p.reach_m or ball.z_m > p.low_m:
+            return (), None
+        known = {one.player: one for one in faced if event.ts_us - one.at_us <= p.passed_us}
+        speed_m_s, (way_x, way_y) = _speed(carrier), _heading(carrier)
+        for body in frame.players:
+            dx, dy = body.x_m - carrier.x_m, body.y_m - carrier.y_m
+            if body.team == spell.team or not body.team or abs(dx) > p.front_m or abs(dy) > p.front_m:
+                continue
+            before = known.get(body.object_id)
+            least_m = min(_away_m(body, ball), before.ball_m if before else math.inf)
+            behind_m = -math.inf if before is None else -(dx * before.heading_x + dy * before.heading_y)
+            if before is not None and behind_m >= p.behind_m and least_m <= p.ball_m and speed_m_s >= p.moving_m_s:
+                del known[body.object_id]
+                claim = Claim(event, spell, body.object_id, spell.player, speed_m_s, -behind_m)
+                return tuple(known.values()), claim
+            if speed_m_s >= p.moving_m_s and dx * way_x + dy * way_y > 0.5 * math.hypot(dx, dy):
+                known[body.object_id] = Faced(
+                    body.object_id, event.ts_us, round(way_x, 3), round(way_y, 3), round(least_m, 2)
+                )
+            elif before is not None:
+                known[body.object_id] = msgspec.structs.replace(before, ball_m=round(least_m, 2))
+        return tuple(known.values()), None
 
-    def _pair(self, one: BodyState, two: BodyState, loose: bool, ball: BallState, broken_us: int = -1) -> Pair:
-        run_m_s = self.parameters.run_m_s
-        return Pair(
-            (one.object_id, two.object_id),
-            loose,
-            (_away_m(one, ball), _away_m(two, ball)),
-            (_towards_m_s(one, ball) >= run_m_s, _towards_m_s(two, ball) >= run_m_s),
-            broken_us,
+    def _left(self, claim: Claim, frame: Frame) -> bool:
+        """True if the opponent who was passed is left, and who passed him is at the ball."""
+        bodies = {body.object_id: body for body in frame.players}
+        carrier, rival = bodies.get(claim.spell.player), bodies.get(claim.rival)
+        if carrier is None or rival is None or frame.ball is None:
+            return False
+        gap_m = math.hypot(carrier.x_m - rival.x_m, carrier.y_m - rival.y_m)
+        p = self.parameters
+        return at_least("the opponent who was passed", gap_m, p.left_m, "duel.left_m") and at_most(
+            "who has the ball from it", _away_m(carrier, frame.ball), p.reach_m, "duel.reach_m"
         )
 
-    def _continued(
-        self, pair: Pair, event: Event, frame: Frame, ball: BallState, nearest: tuple[Near, Near] | None
-    ) -> Pair | None:
-        """The pair; None once a player has left the ball, or others have been nearest for long enough."""
-        bodies = {b.object_id: b for b in frame.players if b.object_id in pair.players}
-        away_m = max((_away_m(body, ball) for body in bodies.values()), default=math.inf)
-        leave_m, hold_us = self.parameters.leave_m, self.parameters.hold_us
-        if len(bodies) < 2 or is_over("the farther player from the ball", away_m, leave_m, "duel.leave_m"):
-            return None
-        since_us = -1
-        if nearest is not None and {near[1].object_id for near in nearest} != set(pair.players):
-            since_us = event.ts_us if pair.broken_us < 0 else pair.broken_us
-            if at_least("time that others are nearer", event.ts_us - since_us, hold_us, "duel.hold_us"):
-                return None
-        one, two = (bodies[player] for player in pair.players)
-        return self._pair(one, two, pair.loose, ball, since_us)
+    def _confirmed(self, state: DuelState, event: Event) -> tuple[Event, ...]:
+        """Start and end of the duel that was claimed, known at ``event``."""
+        claim = state.claim
+        assert claim is not None
+        made = payload_of(claim.event) if claim.event.kind != "frame" else _at_ball(frame_of(claim.event))
+        detail: dict[str, Scalar] = {
+            "carrier": claim.spell.player,
+            "speed_m_s": round(claim.speed_m_s, 2),
+            "ahead_m": round(claim.ahead_m, 2),
+        }
+        made = msgspec.structs.replace(made, team=_team_of(claim))
+        self._note(claim)
+        pair = (claim.spell.player, claim.rival)
+        cause = claim.event if claim.event.kind != "frame" else None
+        return _duel(event, cause, "ground", pair, claim.winner, made, detail, claim)
+
+    def _note(self, claim: Claim) -> None:
+        """Note what was compared when the duel was claimed."""
+        p = self.parameters
+        if claim.event.kind == "frame":
+            note("the opponent behind", -claim.ahead_m, "at least", p.behind_m, "duel.behind_m")
+            note("speed of who has the ball", claim.speed_m_s, "at least", p.moving_m_s, "duel.moving_m_s")
+            return
+        made, spell, at_us = payload_of(claim.event), claim.spell, claim.event.ts_us
+        note("time with the ball", at_us - spell.since_us, "at least", p.spell_us, "duel.spell_us")
+        note("time since the last contact", at_us - spell.last_us, "at most", p.since_us, "duel.since_us")
+        note("speed of the ball before", number(made, "speed_before_m_s"), "at most", p.slow_m_s, "duel.slow_m_s")
+        note("speed of the ball after", number(made, "speed_after_m_s"), "at most", p.hard_m_s, "duel.hard_m_s")
 
 
-def _held(pair: Pair, player: str) -> Pair:
-    """The pair once a player of it has touched the ball."""
-    if player == pair.players[0]:
-        return msgspec.structs.replace(pair, loose=False)
-    return Pair(pair.players[::-1], False, pair.distances_m[::-1], pair.running[::-1], pair.broken_us)
-
-
-def _two_nearest(frame: Frame, ball: BallState) -> tuple[Near, Near] | None:
-    around = frame.nearest
-    if around is None or around.second < 0:
-        return None
-    one, two = frame.players[around.first], frame.players[around.second]
-    return (_away_m(one, ball), one), (_away_m(two, ball), two)
+def _team_of(claim: Claim) -> Team:
+    """The team of who won the duel."""
+    return claim.spell.team if claim.winner == claim.spell.player else opponents_of(claim.spell.team)
 
 
 def _away_m(body: BodyState, ball: BallState) -> float:
     return math.sqrt((body.x_m - ball.x_m) ** 2 + (body.y_m - ball.y_m) ** 2)
 
 
-def _towards_m_s(body: BodyState, ball: BallState) -> float:
-    """Speed of a player in the direction of the ball; all of it if he is at the ball."""
-    dx, dy = ball.x_m - body.x_m, ball.y_m - body.y_m
-    away_m = math.sqrt(dx * dx + dy * dy)
-    if away_m < 0.5:
-        return math.sqrt(body.vx_m_s**2 + body.vy_m_s**2)
-    return (body.vx_m_s * dx + body.vy_m_s * dy) / away_m
+def _speed(body: BodyState) -> float:
+    return math.sqrt(body.vx_m_s**2 + body.vy_m_s**2)
 
 
-def _challenge(event: Event, variant: str, first: str, second: str, winner: str) -> tuple[Event, Event]:
-    """Start and end of a duel that a contact decides; the start is ``first``'s."""
-    made = payload_of(event)
+def _heading(body: BodyState) -> tuple[float, float]:
+    speed_m_s = max(_speed(body), 1e-9)
+    return body.vx_m_s / speed_m_s, body.vy_m_s / speed_m_s
+
+
+def _at_ball(frame: Frame) -> EventPayload:
+    ball = frame.ball
+    assert ball is not None
+    return EventPayload("", "", "", ball.x_m, ball.y_m, ball.z_m)
+
+
+def _duel(
+    known: Event,
+    cause: Event | None,
+    variant: str,
+    pair: tuple[str, str],
+    winner: str,
+    made: EventPayload,
+    detail: dict[str, Scalar],
+    claim: Claim | None = None,
+) -> tuple[Event, Event]:
+    """Start and end of a duel; the start is the first one's of the pair. ``made`` has the winner's team."""
+    first, second = pair
     loser = second if winner == first else first
     own = made.team if first == winner else opponents_of(made.team)
 
-    def payload(team: str, player: str, other: str) -> EventPayload:
-        detail: dict[str, Scalar] = {"other": other}
-        return msgspec.structs.replace(made, variant=variant, team=team, player=player, detail=detail)
+    def payload(team: Team, player: str, other: str) -> EventPayload:
+        return msgspec.structs.replace(
+            made, variant=variant, team=team, player=player, detail={"other": other, **detail}
+        )
 
-    anchor = f"{event.source}/{first}-{second}"
-    start = make_event("duel.start", event.ts_us, anchor, payload(own, first, second), causes=(event.id,))
-    end = make_event("duel.end", event.ts_us, anchor, payload(made.team, winner, loser), causes=(start.id, event.id))
+    source = cause.source if cause is not None else f"{claim.spell.source}/past" if claim is not None else known.source
+    anchor, causes = f"{source}/{first}-{second}", (cause.id,) if cause is not None else ()
+    dated_us = claim.event.ts_us if claim is not None else known.ts_us
+    start = make_event("duel.start", known.ts_us, anchor, payload(own, first, second), causes=causes, dated_us=dated_us)
+    end = make_event(
+        "duel.end", known.ts_us, anchor, payload(made.team, winner, loser), causes=(start.id, *causes),
+        dated_us=dated_us,
+    )  # fmt: skip
     return start, end

@@ -12,7 +12,11 @@ the change from frame to frame it was 10 and 24 ms, and 103.
 
 Two contacts that follow each other at once leave much residue of one break. Then two breaks are fitted, and replace the
 one if they leave much less, each is significant, and the two together are no mere there and back, as of a position that
-is wrong.
+is wrong. One break must leave much residue over the ground too: heights may be wrong by themselves.
+
+A tracking system that loses the ball may repeat its last position, and go on elsewhere. A ball that is struck covers in
+its first frame at most the distance of a whole frame. If it covers more, it has not moved but jumped, and its path
+begins anew.
 
 As in :mod:`detectors.ball.radio_breaks`, the fitted positions decide whether a break is more than noise. Grass and air
 only slow the ball; that needs no player.
@@ -81,6 +85,11 @@ _CONTACT_US = 2_000
 LOOK_M_S = 0.4
 LOOK_UP_M_S = 1.5
 LOOK_SLOWED_M_S = 1.5
+#: Positions by which a jump out of a repeated position is judged: the repeated one and three that follow it.
+JUMP_STATES = 4
+#: A jump covers so many times what the ball covers in the frames after it, and so much more, which is noise.
+JUMP_FACTOR = 1.2
+JUMP_MIN_M = 0.3
 #: Instants from a frame to the next that are tried.
 _STEPS = 4
 
@@ -134,6 +143,8 @@ class OpticalBreaks:
         trail = OpticalTrail(positions, event.source)
         if state.second is not None:
             return trail, state.second
+        if _jumps_on(positions):
+            return OpticalTrail(positions[1 - JUMP_STATES :], event.source), None
         n = len(positions)
         if n < 2 + STATES_AFTER or not _may_bend(positions):
             return trail, None
@@ -142,7 +153,8 @@ class OpticalBreaks:
             return trail, None
         if event.ts_us - fit.at_us > self.horizon_us:
             return trail, None
-        if fit.noise_m > PAIR_NOISE * self._noise_m:
+        much_m = PAIR_NOISE * self._noise_m
+        if fit.noise_m > much_m and _noise_over_ground_m(positions) > much_m:
             pair = self._pair(trail, fit.noise_m)
             if pair is not None:
                 return pair
@@ -193,6 +205,12 @@ def _one_break(positions: tuple[Position, ...]) -> OneBreak | None:
     return fit_one_break(positions, 1, _STEPS)
 
 
+def _noise_over_ground_m(positions: tuple[Position, ...]) -> float:
+    """Noise that one break leaves of the path over the ground: heights may be wrong by themselves."""
+    fit = _one_break(tuple((ts_us, x_m, y_m, 0.0) for ts_us, x_m, y_m, _ in positions))
+    return fit.noise_m if fit is not None else 0.0
+
+
 @lru_cache(maxsize=256)
 def _two_breaks(positions: tuple[Position, ...]) -> TwoBreaks | None:
     """The fit of two breaks; cached as well."""
@@ -213,6 +231,23 @@ def _after(trail: OpticalTrail, break_: TrajectoryBreak, second: TrajectoryBreak
     later = tuple(position for position in trail.positions if position[0] > break_.ts_us + _CONTACT_US)
     first = ((break_.ts_us, break_.x_m, break_.y_m, break_.z_m),) if second is None else ()
     return OpticalTrail((*first, *later), trail.source, second)
+
+
+def _jumps_on(positions: tuple[Position, ...]) -> bool:
+    """True if the ball has stayed at one position to the last digit, and then covered more than a struck ball can."""
+    if len(positions) <= JUMP_STATES:
+        return False
+    held, left, moved, newest = (
+        positions[-1 - JUMP_STATES],
+        positions[-JUMP_STATES],
+        positions[1 - JUMP_STATES],
+        positions[-1],
+    )
+    if held[1:] != left[1:] or left[1:] == moved[1:]:
+        return False
+    speed_m_us = math.hypot(newest[1] - moved[1], newest[2] - moved[2]) / (newest[0] - moved[0])
+    jumped_m = math.hypot(moved[1] - left[1], moved[2] - left[2])
+    return jumped_m > JUMP_FACTOR * speed_m_us * (moved[0] - left[0]) + JUMP_MIN_M
 
 
 def _may_bend(positions: tuple[Position, ...]) -> bool:

@@ -109,7 +109,8 @@ class Formation:
     """12.13: ``formation`` x 16 shapes x team: how a team's ten outfield players stand, over minutes of play.
 
     ``variant`` is the shape, lines from the back, such as ``4-2-3-1``. It is shown from when the shape began, and
-    published after a minute of live play. ``detail``: ``since_us``, ``cost`` (mean squared distance from the template,
+    published after a minute of live play. ``detail``: ``since_us``, ``before`` (the team's shape so
+    far, empty at first: with one, the formation has changed), ``cost`` (mean squared distance from the template,
     of a rectangle of 2 by 2), ``next`` (the next cheapest shape), ``next_cost``.
     """
 
@@ -127,7 +128,8 @@ class Formation:
             needs="eleven players of a team; without, it has no formation",
             amends=("formation",),
             team_variants={"formation": SHAPES},
-            details={"formation": ("since_us", "cost", "next", "next_cost")},
+            covers=("13.3",),
+            details={"formation": ("since_us", "before", "cost", "next", "next_cost")},
             known={"formation": Known("when it has held for a minute of play")},
         )
 
@@ -188,8 +190,12 @@ class Formation:
             return now, NOTHING
         first_us = shape.blocks[0].begin_us if not shape.shown else since_us
         detail: dict[str, Scalar] = {
-            "since_us": first_us, "cost": round(least, 4), "next": follower, "next_cost": round(after, 4),
-        }  # fmt: skip
+            "since_us": first_us,
+            "before": shape.shown,
+            "cost": round(least, 4),
+            "next": follower,
+            "next_cost": round(after, 4),
+        }
         payload = EventPayload(name, team, detail=detail)
         found = make_event("formation", event.ts_us, f"{team}:{event.ts_us}", payload, dated_us=first_us)
         return msgspec.structs.replace(now, shown=name), (found,)

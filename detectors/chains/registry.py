@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from detectors.chains.attacks import BuildUpAttack, CounterAttack, DirectAttack, RecoveryTime
+from detectors.chains.combinations import OverlapUsed, ThirdMan
 from detectors.chains.entries import Entry
 from detectors.chains.formations import Formation
 from detectors.chains.game_state import StateOfPlay
@@ -14,6 +15,8 @@ from detectors.registry import DetectorEntry
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: PassSequence(p.sequence), ("sequence",)),
     DetectorEntry(lambda s, p: DoublePass(p.sequence), ("sequence",)),
+    DetectorEntry(lambda s, p: ThirdMan(p.third_man), ("third_man",)),
+    DetectorEntry(lambda s, p: OverlapUsed(p.overlap_used), ("overlap_used",)),
     DetectorEntry(lambda s, p: PossessionChain(p.chain), ("chain",)),
     DetectorEntry(lambda s, p: BuildUpAttack(s, p.attack), ("attack",)),
     DetectorEntry(lambda s, p: DirectAttack(s, p.attack), ("attack",)),

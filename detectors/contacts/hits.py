@@ -1,4 +1,4 @@
-"""Level 5: contacts of players with the ball, and kicks that leave the kicker.
+"""Level 5: contacts of players with the ball.
 
 Theory of operation
 -------------------
@@ -23,8 +23,6 @@ from typing import Annotated
 import msgspec
 
 from detectors.ball.changes import CHANGE, is_fitted
-from detectors.ball.optical_breaks import fits_optical_breaks
-from detectors.ball.trajectory_breaks import possible_velocity
 from detectors.contacts.contact_attribution import (
     ContactParameters,
     ContactRule,
@@ -34,21 +32,22 @@ from detectors.contacts.contact_attribution import (
     other_candidate,
     player_of,
 )
-from detectors.decisions import above, is_recording, note
+from detectors.decisions import is_recording, note
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest, NearParameters
 from detectors.reasons import reason
-from detectors.signals.kernels.break_solver import AIRBORNE_M
-from football.constants import GRAVITY_M_S2
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, EventPayload, Scalar, frame_of, location_m, number, payload_as, payload_of
+from football.payloads import (
+    EventPayload,
+    Scalar,
+    number,
+    payload_as,
+    payload_of,
+)
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 NOBODY = Closest()
-
-#: Kind of 5.8.
-_RELEASED = "kick.released"
 
 
 class ContactState(msgspec.Struct, frozen=True, gc=False):
@@ -119,12 +118,12 @@ class PlayerHitsBall:
     def step(self, state: ContactState, event: Event) -> Step[ContactState]:
         """A (near), not B (not_near), C (peak); the next frame closes the instant."""
         if event.kind == "frame":
-            return _close(state, event, self._rule)
+            return close_contact(state, event, self._rule)
         if event.kind == "ball.accel_peak":
             if not is_hit(event, self._rule.share_min):
                 return state, NOTHING
-            return _wait(state, event, self._rule)
-        return _around(state, event), NOTHING
+            return await_contact(state, event, self._rule)
+        return follow_candidates(state, event), NOTHING
 
 
 class TouchParameters(ContactParameters, frozen=True):
@@ -175,7 +174,7 @@ class SoftTouch:
             if is_recording() and state.waiting is not None and state.last.at_us > 0:
                 apart_us = state.waiting.ts_us - state.last.at_us
                 note("time since the contact before", apart_us, "at least", yield_us, "touch.yield_us", "touch")
-            return _close(state, event, self._rule)
+            return close_contact(state, event, self._rule)
         if event.kind == "ball.accel_peak":
             payload = payload_of(event)
             if payload.variant == "touch":
@@ -185,7 +184,7 @@ class SoftTouch:
             if state.waiting is not None or event.ts_us - state.last.at_us <= self.parameters.yield_us:
                 return state, NOTHING
             return ContactState(state.closest, event, state.closest, state.last), NOTHING
-        return _around(state, event), NOTHING
+        return follow_candidates(state, event), NOTHING
 
 
 def is_hit(peak: Event, share_min: float) -> bool:
@@ -203,7 +202,7 @@ def hit_rule(sheet: MatchSheet, p: HitParameters, near: NearParameters) -> Conta
     return contact_rule("hit", sheet, p, near, share_min=share_min)
 
 
-def _around(state: ContactState, event: Event) -> ContactState:
+def follow_candidates(state: ContactState, event: Event) -> ContactState:
     """Store the candidates at the ball; also for the waiting contact if it is of this instant."""
     closest, waiting = payload_as(event, Closest), state.waiting
     same = waiting is not None and event.ts_us <= waiting.ts_us
@@ -211,7 +210,7 @@ def _around(state: ContactState, event: Event) -> ContactState:
     return ContactState(closest, waiting, chosen, state.last, state.first, state.first_chosen)
 
 
-def _wait(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
+def await_contact(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
     """A second contact waits together with one just before it; else it closes the one that waits."""
     held, at = state.waiting, state.closest
     if held is not None and state.first is None and 0 < event.ts_us - held.ts_us <= rule.pair_us:
@@ -220,7 +219,7 @@ def _wait(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactS
     return ContactState(at, event, at, closed.last), out
 
 
-def _close(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
+def close_contact(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
     """Attribute the waiting contact, once no contact that is judged with it can follow."""
     if state.waiting is None or event.ts_us <= state.waiting.ts_us + rule.pair_us:
         return state, NOTHING
@@ -321,157 +320,3 @@ def _contact(kind: str, cause: Event, payload: EventPayload, by: Candidate) -> E
         detail["limb"] = by.limb
     contact = EventPayload("", by.team, by.object_id, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail)
     return make_event(kind, cause.ts_us, cause.source, contact, causes=(cause.id,))
-
-
-class ReleaseParameters(msgspec.Struct, frozen=True):
-    """The ball that leaves its kicker.
-
-    Attributes:
-        release_m: distance from the kicker at which the ball is released.
-        apart_m: least distance of a released ball from where it was hit. If another player touches it before it is
-            ``release_m`` away, it is also the least distance from the kicker.
-        piece_us: on camera tracking, a ball that is released within this time has the velocity that level 2 fitted at
-            the hit, not that of the newest frames.
-    """
-
-    release_m: Annotated[float, reason("StreamTeam's kickDetection")] = 2.25
-    apart_m: Annotated[float, reason("the possession zone of 4.2")] = 1.5
-    piece_us: Annotated[int, reason("ours: about the time that the fit covers")] = 240_000
-
-
-class ReleaseState(msgspec.Struct, frozen=True, gc=False):
-    """State of 5.1, the hit whose ball has not left yet, and the newest frame."""
-
-    contact: ContactState = ContactState()
-    hit: Event | None = None
-    frame: Event | None = None
-
-
-class KickReleased:
-    """5.8: ``kick.released``: after a hit, the ball is farther than ``release_m`` from its kicker.
-
-    Only a released kick can be a pass or a shot; a dribbler's push is not released. Dated at that instant; the id
-    derives from the hit's ball state. ``detail`` has ``kick_us``, ``kick_x_m``, ``kick_y_m``, ``kick_z_m`` of the hit,
-    the speeds around it (``speed_before_m_s``, ``speed_after_m_s``) and the ball's velocity on leaving (``vx_m_s``,
-    ``vy_m_s``, ``vz_m_s``). As a detector reads lower levels only, the detection of 5.1
-    runs here once more, by the same code. A new hit replaces the one that waits for its release.
-    """
-
-    def __init__(
-        self,
-        sheet: MatchSheet,
-        parameters: ReleaseParameters | None = None,
-        hit: HitParameters | None = None,
-        near: NearParameters | None = None,
-    ) -> None:
-        self.parameters = parameters or ReleaseParameters()
-        self._hit = hit or HitParameters()
-        self._rule = hit_rule(sheet, self._hit, near or NearParameters())
-        self._fitted = fits_optical_breaks(sheet.quality)
-        self.spec = Spec(
-            name="kick_released",
-            number="5.8",
-            level=5,
-            inputs=("frame", "ball.accel_peak", "ball.closest"),
-            outputs=("kick.released",),
-            horizon_us=self._rule.horizon_us,
-            parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self._hit)},
-            source="StreamTeam kickDetection",
-            team_variants={"kick.released": ("",)},
-            details={
-                "kick.released": (
-                    "kick_us",
-                    "kick_x_m",
-                    "kick_y_m",
-                    "kick_z_m",
-                    "speed_before_m_s",
-                    "speed_after_m_s",
-                    "vx_m_s",
-                    "vy_m_s",
-                    "vz_m_s",
-                )
-            },
-        )
-
-    def initial(self) -> ReleaseState:
-        """No hit yet."""
-        return ReleaseState()
-
-    def step(self, state: ReleaseState, event: Event) -> Step[ReleaseState]:
-        """Follow the hits as 5.1 does, and the distance frame by frame."""
-        if event.kind == "ball.closest":
-            return ReleaseState(_around(state.contact, event), state.hit, state.frame), NOTHING
-        if event.kind == "ball.accel_peak":
-            if not is_hit(event, self._rule.share_min):
-                return state, NOTHING
-            contact, hits = _wait(state.contact, event, self._rule)
-            return self._hits(state, contact, hits, state.frame)
-        contact, hits = _close(state.contact, event, self._rule)
-        held = contact.first or contact.waiting
-        if held is not None and state.frame is not None and state.frame.ts_us >= held.ts_us:
-            # The frame before the waiting contact is needed later.
-            return ReleaseState(contact, state.hit, state.frame), NOTHING
-        after, out = self._hits(state, contact, hits, event)
-        if after.hit is None or contact.waiting is not None:
-            return after, out
-        released = self._released(after.hit, event, self.parameters.release_m, "release.release_m")
-        if released is None:
-            return after, out
-        return ReleaseState(contact, None, event), (*out, released)
-
-    def _hits(
-        self, state: ReleaseState, contact: ContactState, hits: Sequence[Event], frame: Event | None
-    ) -> Step[ReleaseState]:
-        """A new hit by another player releases the old one if the ball had left its zone by then."""
-        if not hits:
-            return ReleaseState(contact, state.hit, frame), NOTHING
-        out: list[Event] = []
-        old = state.hit
-        for new in hits:
-            if old is not None and frame is not None and _player(old) != _player(new):
-                before = state.frame if state.frame is not None and state.frame.ts_us >= new.ts_us else frame
-                released = self._released(old, before, self.parameters.apart_m, "release.apart_m")
-                out += [released] if released else []
-            old = new
-        return ReleaseState(contact, old, frame), tuple(out)
-
-    def _velocity(self, hit: Event, kicked: EventPayload, ball: BallState, now_us: int) -> tuple[float, float, float]:
-        """Velocity of the ball as it leaves; a camera's from the segment after the hit, not from two frames."""
-        flown_us = now_us - hit.ts_us
-        if not self._fitted or flown_us > self.parameters.piece_us:
-            return possible_velocity((ball.vx_m_s, ball.vy_m_s, ball.vz_m_s))
-        fallen_m_s = GRAVITY_M_S2 * flown_us * 1e-6 if ball.z_m > AIRBORNE_M else 0.0
-        vx, vy, vz = number(kicked, "vx_m_s"), number(kicked, "vy_m_s"), number(kicked, "vz_m_s")
-        return possible_velocity((vx, vy, vz - fallen_m_s))
-
-    def _released(self, hit: Event, frame_event: Event, distance_m: float, parameter: str) -> Event | None:
-        frame, kicked = frame_of(frame_event), payload_of(hit)
-        ball = frame.ball
-        kicker = next((b for b in frame.players if b.object_id == kicked.player), None)
-        if ball is None or kicker is None:
-            return None
-        away_m = math.hypot(ball.x_m - kicker.x_m, ball.y_m - kicker.y_m)
-        if not above("the ball from its kicker", away_m, distance_m, parameter, (_RELEASED, hit.source)):
-            return None
-        (x_m, y_m), apart_m = location_m(kicked), self.parameters.apart_m
-        flown_m, what = math.hypot(ball.x_m - x_m, ball.y_m - y_m), "the ball from where it was kicked"
-        if not above(what, flown_m, apart_m, "release.apart_m", (_RELEASED, hit.source)):
-            return None
-        vx, vy, vz = self._velocity(hit, kicked, ball, frame_event.ts_us)
-        detail: dict[str, Scalar] = {
-            "kick_us": hit.ts_us,
-            "kick_x_m": kicked.x_m,
-            "kick_y_m": kicked.y_m,
-            "kick_z_m": kicked.z_m,
-            "speed_before_m_s": kicked.detail["speed_before_m_s"],
-            "speed_after_m_s": kicked.detail["speed_after_m_s"],
-            "vx_m_s": round(vx, 2),
-            "vy_m_s": round(vy, 2),
-            "vz_m_s": round(vz, 2),
-        }
-        payload = EventPayload("", kicked.team, kicked.player, ball.x_m, ball.y_m, ball.z_m, kicked.confidence, detail)
-        return make_event("kick.released", frame_event.ts_us, hit.source, payload, causes=hit.causes)
-
-
-def _player(event: Event) -> str:
-    return payload_of(event).player

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from detectors.contacts.body_parts import BodyPart, Header
 from detectors.contacts.contested_contacts import Deflection, SimultaneousContact
-from detectors.contacts.hits import KickReleased, PlayerHitsBall, SoftTouch
+from detectors.contacts.hits import PlayerHitsBall, SoftTouch
+from detectors.contacts.releases import KickReleased
 from detectors.registry import DetectorEntry
 
 #: In order of their numbers.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from detectors.control.dominance import VoronoiShare
 from detectors.control.effective import EffectiveTime
 from detectors.control.encroachment import Encroachment
+from detectors.control.fouls import FoulCandidate
 from detectors.control.pressure import PressingIndex, PressingIntensity, PressureOnPlayer
 from detectors.control.scene import SceneMaker
 from detectors.control.shape import LineHeight, TeamArea, TeamShape
 from detectors.control.space import PassingOptions, PitchControl
-from detectors.registry import DetectorEntry
+from detectors.registry import DetectorEntry, limbs_named
 
 #: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
@@ -20,7 +22,9 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: TeamShape(s, p.team_shape), ("team_shape",)),
     DetectorEntry(lambda s, p: LineHeight(s, p.team_shape), ("team_shape",)),
     DetectorEntry(lambda s, p: PitchControl(s, p.pitch_control), ("pitch_control",)),
+    DetectorEntry(lambda s, p: VoronoiShare(s, p.voronoi_share), ("voronoi_share",)),
     DetectorEntry(lambda s, p: PassingOptions(s, p.passing_options), ("passing_options",)),
     DetectorEntry(lambda s, p: Encroachment(s, p.encroachment), ("encroachment",)),
     DetectorEntry(lambda s, p: EffectiveTime()),
+    DetectorEntry(lambda s, p: FoulCandidate(p.foul), ("foul",), limbs_named("left_hand", "right_hand")),
 )

@@ -15,7 +15,8 @@ remembers the events that may still be contradicted, and declares them void:
 | review: no penalty | the newest penalty awarded |
 | review: another identity | the card of ``other``, who was mistaken for ``player`` |
 | substitution | substitutions from tracking that pair either player with another one |
-| void | events concluded from the decision that is void |
+| void | events concluded from the event that is void |
+| correction to another kind | the same |
 
 Goals themselves belong to 10.14, numbers to 9.12, periods to 9.8, which know the consequences.
 """
@@ -30,7 +31,7 @@ import msgspec
 from detectors.decisions import at_most
 from detectors.emission import make_event
 from detectors.reasons import reason
-from detectors.signals.official import decided_us
+from detectors.signals.official import changes_kind, decided_us
 from football.match_sheet import Team
 from football.payloads import EventPayload, payload_of, time_us
 from middleware.detector import NOTHING, Spec, Step
@@ -49,7 +50,14 @@ WATCHED = (
     "sub.in",
     "goal.confirmed",
 )
-_DECIDING = ("official.foul", "official.substitution", "official.var", "official.void", "goal.disallowed")
+_DECIDING = (
+    "official.foul",
+    "official.substitution",
+    "official.var",
+    "official.void",
+    "official.correction",
+    "goal.disallowed",
+)
 
 #: These kinds are frequent, and a foul is known soon: they are remembered for a minute, the others for a review.
 _SHORT_LIVED, _SHORT_LIVED_US = ("tackle.won", "takeon.lost"), 60_000_000
@@ -114,7 +122,8 @@ class Overruled:
         payload = payload_of(event)
         overruled = {c.id: c for c in self._contradicted(state, event, payload)}
         out = tuple(_void(event, c) for c in overruled.values())
-        remaining = tuple(c for c in state if c.id not in overruled)
+        void = str(payload.detail["event"]) if event.kind == "official.void" else ""
+        remaining = tuple(c for c in state if c.id not in overruled and c.id != void)
         if event.kind in WATCHED:
             remaining = self._remember(remaining, event, payload)
         return remaining, out or NOTHING
@@ -156,6 +165,8 @@ class Overruled:
             case "official.substitution":
                 yield from _contradicted_changes(recent, payload)
             case "official.void":
+                yield from (c for c in recent if str(payload.detail["event"]) in c.causes)
+            case "official.correction" if changes_kind(payload):
                 yield from (c for c in recent if str(payload.detail["event"]) in c.causes)
 
     def _no_offence(self, recent: list[Contradictable], goal: EventPayload) -> Iterator[Contradictable]:

@@ -122,13 +122,16 @@ NAMES: dict[Kind, str] = {
 }
 
 
-_RULE = """It is the kick from rest that ends a stoppage (5.10). Cause of the stoppage and position of the ball decide;
-a *stop* is a stoppage without a crossing, as after a foul. Who touched the ball last does not decide: if it was a mate
-of the taker, the confidence is lower. Lengths such as ``corner_m`` are parameters of ``restart_kick``."""
+_RULE = """It is the kick from rest that ends a stoppage (5.10); a stoppage whose kick was not seen has no restart.
+Cause of the stoppage and position of the ball decide; a *stop* is a stoppage without a crossing, as after a foul. Of
+all restarts (9.1 to 9.7) the first one that fits counts: kick-off, throw-in, dropped ball, corner, penalty, goal kick,
+free kick. Who touched the ball last does not decide: if it was a mate of the taker, the confidence is lower. Lengths
+such as ``corner_m`` are parameters of ``restart_kick``."""
 _SHOOT_OUT = "[1] In a shoot-out both teams kick at one goal; all others are in the centre circle (Law 10.3)."
-_PAYLOAD = """``team`` and ``player`` are the taker's, the position is the ball's before the kick. {variant}``detail``:
-``after`` (cause of the stoppage: touch, goal line, goal or stop), ``rest_s`` (seconds of rest before the kick),
-``out_by`` (team that put the ball out, or empty){more}."""
+_PAYLOAD = """``ts_us`` is the kick, or ``restart.back_us`` before it was known if later. ``team`` and ``player``
+are the taker's, the position is the ball's before the kick. {variant}``detail``: ``after`` (cause of the stoppage:
+touch, goal line, goal or stop), ``rest_s`` (seconds of rest before the kick), ``out_by`` (``home`` or ``away``, who put
+the ball out, or empty){more}."""
 #: Meaning of the variants of the kinds that have any.
 _VARIANT_MEANINGS: dict[Kind, str] = {
     "corner": "``variant`` is the corner, ``left`` or ``right`` as the taker's team attacks. ",
@@ -168,7 +171,11 @@ class Restart:
             source=source,
             team_variants={f"restart.{kind}": VARIANTS.get(kind, ("",))},
             details={f"restart.{kind}": ("after", "rest_s", "out_by", *(("shoot_out",) if kind == "penalty" else ()))},
-            known={f"restart.{kind}": Known("when play is known to be live again (6.4)")},
+            known={
+                f"restart.{kind}": Known(
+                    "when play is known to be live again (6.4), some tenths of a second after the kick"
+                )
+            },
         )
 
     def initial(self) -> int:

@@ -23,7 +23,7 @@ from detectors.contacts.recent_contacts import Contact, Contacts, opponents_of, 
 from detectors.decisions import at_most
 from detectors.emission import make_event
 from detectors.reasons import reason
-from detectors.signals.official import decided_us
+from detectors.signals.official import changes_kind, decided_us
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, payload_of, time_us
 from football.pitch import ENDS, GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
@@ -233,6 +233,7 @@ class GoalConfirmation:
                 "official.no_goal",
                 "official.penalty",
                 "official.void",
+                "official.correction",
             ),
             outputs=kinds,
             parameters={
@@ -311,7 +312,9 @@ class GoalConfirmation:
 
     def _officials(self, state: VerdictState, goal: Event, event: Event) -> Step[VerdictState]:
         verdict, payload = state.verdict, payload_of(event)
-        if event.kind == "official.void":
+        if event.kind == "official.correction" and not changes_kind(payload):
+            return state, NOTHING
+        if event.kind in ("official.void", "official.correction"):
             return (VerdictState() if payload.detail["event"] == goal.id else state), NOTHING
         if not self._is_against(goal, event, payload):
             return state, NOTHING

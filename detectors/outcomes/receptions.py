@@ -1,4 +1,4 @@
-"""7.6, 7.7, 7.8: the outcomes of passes, and interceptions.
+"""7.6, 7.7: the outcomes of passes.
 
 Theory of operation
 -------------------
@@ -24,7 +24,7 @@ from typing import Annotated
 import msgspec
 
 from detectors.ball.lines import OUT_LINES
-from detectors.decisions import at_least, at_most, note
+from detectors.decisions import at_most, note
 from detectors.emission import is_version, make_event
 from detectors.reasons import reason
 from football.payloads import EventPayload, Scalar, number, payload_of
@@ -169,98 +169,3 @@ def _outcome(
         variant, kicked.team, kicked.player, gained.x_m, gained.y_m, gained.z_m, kicked.confidence, detail
     )
     return make_event(kind, event.ts_us, attempt.source, payload, causes=(attempt.id, event.id))
-
-
-class InterceptionParameters(msgspec.Struct, frozen=True):
-    """Limits of an interception.
-
-    Attributes:
-        moving_m_s: least speed of the intercepted pass.
-        after_us: least time from the kick to the gain; an earlier gain is a block or a duel.
-        out_us: if the ball leaves the pitch within this time after the gain, the variant is ``to out``.
-    """
-
-    moving_m_s: Annotated[float, reason("A moving ball (2.4).")] = 4.0
-    after_us: Annotated[int, reason("As strike.block_us (6.7).")] = 350_000
-    out_us: Annotated[int, reason("Ours: it won a throw-in or corner kick at best.")] = 1_500_000
-
-
-class InterceptionState(msgspec.Struct, frozen=True, gc=False):
-    """State: the pass under way; the opponent's gain that ended it, while the ball may still go out; the newest
-    deflection."""
-
-    attempt: Event | None = None
-    gain: Event | None = None
-    deflection: Event | None = None
-
-
-class Interception:
-    """7.8: ``interception`` x {won, to out}: an opponent gains a moving pass, and does not only deflect it (5.7).
-
-    ``won`` is published at the gain. If the ball then goes out without another contact, ``to out`` follows and annuls
-    it. ``player`` intercepts, the position is that of the gain. ``detail``: ``passer``.
-    """
-
-    def __init__(self, parameters: InterceptionParameters | None = None) -> None:
-        self.parameters = parameters or InterceptionParameters()
-        self.spec = Spec(
-            name="interception",
-            number="7.8",
-            level=7,
-            inputs=("deflection", "possession.gain", "out", "pass.attempt"),
-            outputs=("interception",),
-            parameters=msgspec.structs.asdict(self.parameters),
-            source="kloppy InterceptionResult; numbers ours",
-            annuls=("interception",),
-            team_variants={"interception": ("won", "to out")},
-            details={"interception": ("passer",)},
-        )
-
-    def initial(self) -> InterceptionState:
-        """No pass under way."""
-        return InterceptionState()
-
-    def step(self, state: InterceptionState, event: Event) -> Step[InterceptionState]:
-        """Follow an attempt, then an opponent's gain, then a crossing of a line."""
-        if event.kind == "pass.attempt":
-            return InterceptionState(event, None), NOTHING
-        if is_version(event):
-            return state, NOTHING
-        if event.kind == "out":
-            return InterceptionState(), self._to_out(state, event)
-        attempt, payload = state.attempt, payload_of(event)
-        if attempt is None or event.ts_us <= attempt.ts_us:
-            return state, NOTHING
-        if event.kind == "deflection":
-            return InterceptionState(attempt, state.gain, event), NOTHING
-        if state.gain is not None:
-            return InterceptionState(), NOTHING
-        kicked = payload_of(attempt)
-        if payload.team != kicked.team and is_deflected(event, payload, state.deflection):
-            return state, NOTHING
-        if payload.variant == "restart" and payload.player == kicked.player:
-            return state, NOTHING
-        speed_m_s, after_us, p = number(payload, "speed_before_m_s"), event.ts_us - attempt.ts_us, self.parameters
-        moving = at_least("speed of the pass", speed_m_s, p.moving_m_s, "interception.moving_m_s")
-        late = at_least("time from kick to gain", after_us, p.after_us, "interception.after_us")
-        if payload.team == kicked.team or not moving or not late:
-            return InterceptionState(), NOTHING
-        won = self._payload("won", payload, kicked)
-        interception = make_event("interception", event.ts_us, event.source, won, causes=(attempt.id, event.id))
-        return InterceptionState(attempt, event), (interception,)
-
-    def _to_out(self, state: InterceptionState, event: Event) -> tuple[Event, ...]:
-        if state.gain is None or state.attempt is None:
-            return NOTHING
-        out_us = event.ts_us - state.gain.ts_us
-        if not at_most("time from gain to out", out_us, self.parameters.out_us, "interception.out_us"):
-            return NOTHING
-        payload, kicked = payload_of(state.gain), payload_of(state.attempt)
-        anchor = f"{state.gain.source}/out"
-        won_id = f"interception#{state.gain.source}"
-        amended = self._payload("to out", payload, kicked)
-        causes = (state.attempt.id, state.gain.id, event.id)
-        return (make_event("interception", event.ts_us, anchor, amended, causes=causes, annuls=won_id),)
-
-    def _payload(self, variant: str, gain: EventPayload, kicked: EventPayload) -> EventPayload:
-        return msgspec.structs.replace(gain, variant=variant, detail={"passer": kicked.player})

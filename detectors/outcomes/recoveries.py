@@ -1,38 +1,63 @@
-"""7.10: recoveries: a loose ball becomes the other team's."""
+"""7.10: recoveries: a ball that nobody has, or that an opponent played to the player, is won and secured."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
+from msgspec.structs import replace
 
 from detectors.emission import make_event
+from detectors.outcomes.interceptions import Interception, InterceptionParameters, InterceptionState
+from detectors.outcomes.receptions import is_deflected
+from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, payload_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
 class RecoveryState(msgspec.Struct, frozen=True, gc=False):
-    """State: the newest gain in play, and the ball that has been loose since."""
+    """State of the detector.
+
+    Attributes:
+        gain: the newest gain in play.
+        loose: the ball that has been loose since.
+        attempt: the pass since the newest gain.
+        deflection: the newest deflection.
+        won: an opponent's gain that is still to be secured, with what was lost.
+        line: state of 7.8, whose code runs here again: an interception is no recovery.
+    """
 
     gain: Event | None = None
     loose: Event | None = None
+    attempt: Event | None = None
+    deflection: Event | None = None
+    won: Event | None = None
+    line: InterceptionState = InterceptionState()
 
 
 class Recovery:
-    """7.10: ``recovery``: the first player to gain a loose ball is of the other team than its last holder.
+    """7.10: ``recovery``: a player wins a loose ball, or an opponent's pass that was played to him, and secures it.
 
-    If the last holder fetches it himself, it is not loose any more, and there is no recovery. ``detail``: ``from`` (the
-    last holder), ``loose_us`` (event time of the loose ball).
+    Secured means that his team has the next contact, too. Who moved into the line of a pass intercepts it (7.8), who
+    takes the ball from an opponent tackles (7.13), who is hit by the ball wins nothing, and a goalkeeper claims. Shown
+    at the gain. ``detail``: ``from`` (the last holder), ``loose_us`` (event time of the loose ball; of a pass, its
+    kick).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sheet: MatchSheet, interception: InterceptionParameters | None = None) -> None:
+        self._interception = Interception(sheet, interception)
+        self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
         self.spec = Spec(
             name="recovery",
             number="7.10",
             level=7,
-            inputs=("hit", "touch", "possession.gain", "ball.loose", "play.dead"),
+            inputs=(*self._interception.spec.inputs, "touch", "ball.loose", "play.dead"),
             outputs=("recovery",),
-            source="Opta; kloppy RECOVERY",
+            source="Opta; StatsBomb; kloppy RECOVERY",
             team_variants={"recovery": ("",)},
+            amends=("recovery",),
+            known={"recovery": Known("when the own team has the next contact")},
             details={"recovery": ("from", "loose_us")},
         )
 
@@ -41,19 +66,46 @@ class Recovery:
         return RecoveryState()
 
     def step(self, state: RecoveryState, event: Event) -> Step[RecoveryState]:
-        """Follow a loose ball, then the first contact with it."""
-        if event.kind == "ball.loose":
-            return RecoveryState(state.gain, event), NOTHING
+        """Follow a ball that is loose or passed, an opponent's gain, and the contact after it."""
+        intercepted: Sequence[Event] = NOTHING
+        if event.kind in self._interception.spec.inputs:
+            line, intercepted = self._interception.step(state.line, event)
+            state = state if line is state.line else replace(state, line=line)
+        if event.kind in ("frame", "out"):
+            return state, NOTHING
         if event.kind == "play.dead":
-            return RecoveryState(), NOTHING
-        payload, gain = payload_of(event), state.gain
-        held = gain.payload if gain is not None else None
-        if event.kind != "possession.gain":
-            again = isinstance(held, EventPayload) and held.player == payload.player
-            return (RecoveryState(gain) if again and state.loose is not None else state), NOTHING
-        after = RecoveryState(event)
-        if state.loose is None or gain is None or not isinstance(held, EventPayload) or held.team == payload.team:
-            return after, NOTHING
-        won = msgspec.structs.replace(payload, variant="", detail={"from": held.player, "loose_us": state.loose.ts_us})
-        causes = (state.loose.id, gain.id, event.id)
-        return after, (make_event("recovery", event.ts_us, event.source, won, causes=causes),)
+            return RecoveryState(line=state.line), NOTHING
+        if event.kind == "ball.loose":
+            return replace(state, loose=event), NOTHING
+        if event.kind == "pass.attempt":
+            return replace(state, attempt=event), NOTHING
+        if event.kind == "deflection":
+            return replace(state, deflection=event), NOTHING
+        payload = payload_of(event)
+        if event.kind == "possession.gain":
+            return self._gained(state, event, payload, bool(intercepted)), NOTHING
+        if state.won is not None and event.ts_us > state.won.ts_us:
+            return replace(state, won=None), self._secured(state.won, event, payload)
+        again = state.gain is not None and payload_of(state.gain).player == payload.player
+        return (replace(state, loose=None) if again and state.loose is not None else state), NOTHING
+
+    def _gained(self, state: RecoveryState, event: Event, made: EventPayload, intercepted: bool) -> RecoveryState:
+        after = RecoveryState(event, deflection=state.deflection, line=state.line)
+        if state.gain is None or payload_of(state.gain).team == made.team or made.player in self._keepers:
+            return after
+        cause = state.loose or state.attempt
+        if cause is None or intercepted or made.variant == "restart" or is_deflected(event, made, state.deflection):
+            return after
+        return replace(after, won=self._won(state.gain, cause, event, made))
+
+    def _won(self, gain: Event, cause: Event, event: Event, made: EventPayload) -> Event:
+        held = payload_of(gain)
+        payload = replace(made, variant="", detail={"from": held.player, "loose_us": cause.ts_us})
+        return make_event(
+            "recovery", event.ts_us, event.source, payload, causes=(cause.id, gain.id, event.id), dated_us=event.ts_us
+        )
+
+    def _secured(self, won: Event, event: Event, made: EventPayload) -> tuple[Event, ...]:
+        if made.team != payload_of(won).team:
+            return NOTHING
+        return (replace(won, ts_us=event.ts_us, causes=(*won.causes, event.id)),)

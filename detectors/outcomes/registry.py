@@ -6,8 +6,10 @@ from detectors.outcomes.claims import GoalkeeperClaim
 from detectors.outcomes.clearances import Clearance
 from detectors.outcomes.contests import Tackle, TakeOn
 from detectors.outcomes.goals import Goal, GoalConfirmation
+from detectors.outcomes.interceptions import Interception
+from detectors.outcomes.miscontrols import Miscontrol
 from detectors.outcomes.offside import OffsideLine
-from detectors.outcomes.receptions import Interception, PassOutcome
+from detectors.outcomes.receptions import PassOutcome
 from detectors.outcomes.recoveries import Recovery
 from detectors.outcomes.saves import Save
 from detectors.outcomes.shots import ShotOnWoodwork, ShotOutcome
@@ -20,9 +22,10 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: ShotOnWoodwork(p.shot_outcome), ("shot_outcome",)),
     DetectorEntry(lambda s, p: Goal(s, p.goal), ("goal",)),
     DetectorEntry(lambda s, p: PassOutcome(p.pass_outcome), ("pass_outcome",)),
-    DetectorEntry(lambda s, p: Interception(p.interception), ("interception",)),
+    DetectorEntry(lambda s, p: Interception(s, p.interception), ("interception",)),
     DetectorEntry(lambda s, p: Clearance(s, p.clearance), ("clearance",)),
-    DetectorEntry(lambda s, p: Recovery()),
+    DetectorEntry(lambda s, p: Recovery(s, p.interception), ("interception",)),
+    DetectorEntry(lambda s, p: Miscontrol(p.miscontrol), ("miscontrol",)),
     DetectorEntry(lambda s, p: TakeOn(p.take_on), ("take_on",)),
     DetectorEntry(lambda s, p: Tackle(p.tackle), ("tackle",)),
     DetectorEntry(lambda s, p: GoalkeeperClaim(s, p.goalkeeper_claim), ("goalkeeper_claim",)),

@@ -9,13 +9,14 @@ withdrawn, can change the matches of the anchors within the window around it; th
 differences leave.
 
 Skip till next match is deterministic. A start whose match ends before a late event has not met it, so it stays as it
-is. Of a simple branch the ends rise with the starts, and the first such start ends the repair.
+is. Of a simple branch the ends rise with the starts, and the first such start ends the repair. So no list of waiting
+starts is needed either: those behind the last start with a match wait, and all branches read them off one shared list.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from detectors.patterns.maximal import MaximalSearch, is_regular
 from detectors.patterns.search import Match, Search, TooManyMatchesError, flat, maximal
@@ -25,6 +26,12 @@ from detectors.patterns.syntax import PatternEvent, Strategy
 STARTS, COMPLETES, FORBIDDEN = 1, 2, 4
 
 _Matches = tuple[Match, ...]
+
+#: After so many ends the order in which steps are looked for is chosen again.
+_REORDER = 1_024
+
+#: Standing matches with all picks may hold so many events for each match that one event may have.
+PLACES_PER_MATCH = 100
 
 #: Takes the matches of an anchor before and after.
 Emit = Callable[[_Matches, _Matches], None]
@@ -55,15 +62,31 @@ class Anchors:
         self._maximal = MaximalSearch(search) if self._regular else None
         #: Starts without a match, in order; only for matches that end with their last event.
         self._open: list[PatternEvent] | None = None
-        if strategy == "stnm" and not (self._grows or self._looks_on):
-            self._open = []
         self._simple = strategy == "stnm" and self.branch.is_simple
-        self._hops = self._simple and first_single and len(steps) > 1 and self._open is not None
+        #: True if ends rise with starts and a match ends with one event; then no start behind this one has a match.
+        self._rises = self._simple and not self._grows and len(steps) > 1
+        self._reached: PatternEvent | None = None
+        #: True if each last step but one goes on to the first end behind it, whatever else the match has.
+        self._takes_first = strategy == "stnm-all" and self.branch.is_simple and not self._grows and len(steps) > 1
+        #: The lists of the steps that a match needs, the rarest first; and the number of ends so far.
+        self._rarest = [search.lists[at] for at, step in enumerate(steps[:-1]) if step.least]
+        self._ends = 0
+        #: Events in the standing matches that are kept with their last event.
+        self._places = 0
+        #: The lists between the first and the last step, from the last one backwards.
+        self._chain = tuple(search.lists[-2:0:-1])
+        if strategy == "stnm" and not (self._grows or self._looks_on or self._rises):
+            self._open = []
+        self._hops = self._rises and first_single
 
     # What arrives.
 
     def append(self, event: PatternEvent, roles: int) -> None:
         """Take an event that is in the lists already and later than all others of the partition."""
+        if self._rises:
+            if roles & COMPLETES:
+                self._complete_rising(event)
+            return
         if self._open is not None:
             if roles & COMPLETES and self._open:
                 self._complete(event)
@@ -74,8 +97,9 @@ class Anchors:
             self._renew_between(event[0] - self.within_us, event[0])
         elif roles & COMPLETES:
             if self.by_end:
-                self._renew(event)
-            else:
+                if not self._lacks_step(event):
+                    self._renew(event)
+            elif not (self._takes_first and self._is_taken_before()):
                 self._renew_between(event[0] - self.within_us, event[0])
 
     def repair(self, event: PatternEvent) -> None:
@@ -87,61 +111,132 @@ class Anchors:
         else:
             begin_us -= self.within_us
             end_us += self.within_us if self._looks_back or self._wide else 0
-        if event.id in self.matches:
-            self._set(event.id, ())
-        if self._open is None:
+        if self._rises:
+            self._repair_rising(event, begin_us)
+        elif self._open is None:
             self._renew_between(begin_us, end_us)
         else:
             self._repair_starts(event, begin_us, end_us)
 
+    def forget(self, event: PatternEvent) -> None:
+        """Drop the matches of an anchor that is withdrawn; :meth:`repair` follows."""
+        if event.id in self.matches:
+            self._set(event.id, ())
+
     def purge(self, before_us: int) -> None:
         """Forget the matches of anchors dated before an event time; they can change no more."""
         for event in self._anchors(-(2**62), before_us - 1):
-            self.matches.pop(event.id, None)
+            purged = self.matches.pop(event.id, ())
+            if self.by_end:
+                self._places -= sum(map(len, purged))
 
     def ending_with(self, event: PatternEvent) -> _Matches:
         """The matches that end with the newest event, searched anew; of a branch that ends with a single step."""
         if self.by_end:
             return self._search(event) if self.branch.fits(len(self.branch.steps) - 1, event) else ()
-        starts = self._anchors(event[0] - self.within_us, event[0])
+        starts = self._anchors(self.search.begin_us(event), event[0])
         return tuple(match for start in starts for match in self._search(start) if match[-1] == event)
+
+    def beginning_between(self, begin_us: int, end_us: int) -> _Matches:
+        """The matches whose first event lies within some time, inclusive, searched anew."""
+        latest_us = end_us + self.within_us if self.by_end else end_us
+        anchors = list(self._anchors(begin_us, latest_us))
+        return tuple(match for one in anchors for match in self._search(one) if begin_us <= match[0][0] <= end_us)
 
     # Searches.
 
     def _complete(self, end: PatternEvent) -> None:
         """Search the starts that wait for their match, now that an end arrives in order."""
-        waiting, search = self._open or [], self.search
-        count = len(waiting)
-        if self._simple:
-            # Only starts before the latest chain of steps that leads to this end can be complete.
-            reached = end
-            for candidates in search.lists[-2:0:-1]:
+        waiting = self._open or []
+        oldest = bisect_left(waiting, (end[0] - self.within_us,))
+        waiting[:] = [start for start in waiting[oldest:] if not self._renew(start)]
+
+    def _lacks_step(self, end: PatternEvent) -> bool:
+        """True if a step that a match needs has no event in the window that ends with the newest event.
+
+        The steps with the fewest events so far are asked first; their order is chosen again from time to time.
+        """
+        self._ends += 1
+        if not self._ends % _REORDER:
+            self._rarest.sort(key=len)
+        oldest_us = end[0] - self.within_us
+        return any(not candidates or candidates[-1][0] < oldest_us for candidates in self._rarest)
+
+    def _is_taken_before(self) -> bool:
+        """True if every event of the last step but one has had an earlier end: then the newest end is in no match."""
+        previous, ends = self.search.lists[-2:]
+        return not previous or (len(ends) > 1 and self.search.is_before(previous[-1], ends[-2]))
+
+    def _complete_rising(self, end: PatternEvent) -> None:
+        """The same for a branch of which the ends rise with the starts."""
+        search, reached = self.search, end
+        if self._lacks_step(end):
+            return
+        # Only starts before the latest chain of steps that leads to this end can be complete.
+        for candidates in self._chain:
+            if not candidates:
+                return
+            latest = candidates[-1]
+            if latest[0] >= reached[0]:
                 index = search.until(candidates, reached)
                 if not index:
                     return
-                reached = candidates[index - 1]
-            count = search.until(waiting, reached) if len(search.lists) > 1 else count
-        oldest_us, remaining = end[0] - self.within_us, []
-        due = waiting[bisect_left(waiting, (oldest_us,)) : count]
-        remaining = self._complete_by_hops(due) if self._hops else [start for start in due if not self._renew(start)]
-        waiting[:count] = remaining
+                latest = candidates[index - 1]
+            reached = latest
+        starts = search.lists[0]
+        high = len(starts) if starts and starts[-1][0] < reached[0] else search.until(starts, reached)
+        if not high or (self._reached is not None and starts[high - 1] <= self._reached):
+            return
+        low = bisect_right(starts, self._reached, 0, high) if self._reached is not None else 0
+        if starts[low][0] < end[0] - self.within_us:
+            low = bisect_left(starts, (end[0] - self.within_us,), low, high)
+        if low < high:
+            due = starts[low:high]
+            last = self._complete_by_hops(due) if self._hops else self._complete_each(due)
+            self._reached = last or self._reached
 
-    def _complete_by_hops(self, due: list[PatternEvent]) -> list[PatternEvent]:
-        """Search starts of a simple branch: those with the same next event share all but their first event."""
-        search, second = self.search, self.search.lists[1]
-        remaining, shared_from, rest = [], -1, None
+    def _complete_each(self, due: list[PatternEvent]) -> PatternEvent | None:
+        """Search starts; return the last one that has a match."""
+        matched = None
+        for start in due:
+            if self._renew(start):
+                matched = start
+        return matched
+
+    def _complete_by_hops(self, due: list[PatternEvent]) -> PatternEvent | None:
+        """The same for a single first step: starts with the same next event share all but their first event."""
+        search, second, emit = self.search, self.search.lists[1], self._emit
+        matched, shared_from, rest = None, -1, None
         for start in due:
             index = search.after(second, start)
             if index != shared_from or rest is None:
                 found = search.next_simple(start)
                 shared_from, rest = index, found[1:] if found else None
-            if rest is None:
-                remaining.append(start)
-                continue
-            matches = ((start, *rest),)
-            self.matches[start.id] = matches
-            self._emit((), matches)
-        return remaining
+            if rest is not None:
+                matches = ((start, *rest),)
+                self.matches[start.id] = matches
+                emit((), matches)
+                matched = start
+        return matched
+
+    def _repair_rising(self, event: PatternEvent, begin_us: int) -> None:
+        """Search again the starts whose match may have met an event, the latest first, as far as they rise above it."""
+        starts = self.search.lists[0]
+        end_us, reached = event[0], self._reached
+        for start in reversed(starts[bisect_left(starts, (begin_us,)) : bisect_left(starts, (end_us + 1,))]):
+            standing = self.matches.get(start.id)
+            if standing and standing[0][-1][0] < event[0]:
+                break
+            if self._renew(start) and (reached is None or start > reached):
+                reached = start
+        if reached is None:
+            return
+        # The last start with a match may have lost it. One beyond the window before it gets none any more.
+        index = bisect_right(starts, reached)
+        oldest_us = reached[0] - self.within_us
+        while index and starts[index - 1].id not in self.matches and starts[index - 1][0] >= oldest_us:
+            index -= 1
+        self._reached = starts[index - 1] if index else None
 
     def _repair_starts(self, event: PatternEvent, begin_us: int, end_us: int) -> None:
         """Search again the starts whose match may have met an event, the latest first."""
@@ -150,13 +245,9 @@ class Anchors:
         index = bisect_left(waiting, event)
         if index < len(waiting) and waiting[index].id == event.id:
             del waiting[index]
-        for start in reversed(
-            list(self._anchors(begin_us, end_us)) if not self._simple else self._firsts(begin_us, end_us)
-        ):
+        for start in reversed(list(self._anchors(begin_us, end_us))):
             standing = self.matches.get(start.id)
-            if standing and standing[0][-1] < event and not self._looks_back:
-                if self._simple:
-                    return
+            if standing and standing[0][-1][0] < event[0] and not self._looks_back:
                 continue
             found = self._renew(start)
             index = bisect_left(waiting, start)
@@ -165,11 +256,6 @@ class Anchors:
                 del waiting[index]
             elif not found and not waits:
                 insort(waiting, start)
-
-    def _firsts(self, begin_us: int, end_us: int) -> list[PatternEvent]:
-        """The starts of a simple branch within some time."""
-        starts = self.search.lists[0]
-        return starts[bisect_left(starts, (begin_us,)) : bisect_left(starts, (end_us + 1,))]
 
     def _anchors(self, begin_us: int, end_us: int) -> Iterator[PatternEvent]:
         """The anchors within some time, each once."""
@@ -194,6 +280,14 @@ class Anchors:
 
     def _set(self, anchor: str, found: _Matches) -> None:
         standing = self.matches.get(anchor, ())
+        if self.by_end:
+            self._places += sum(map(len, found)) - sum(map(len, standing))
+            if self._places > PLACES_PER_MATCH * self.search.most:
+                raise TooManyMatchesError(
+                    f"{sum(map(len, self.matches.values())):,} matches stand and hold more than"
+                    f" {PLACES_PER_MATCH * self.search.most:,} events, the bound; the last event adds {len(found):,}",
+                    "Choose --strategy stnm, shorten WITHIN, add conditions or keys, or raise --most",
+                )
         if found:
             self.matches[anchor] = found
         elif standing:
@@ -209,11 +303,12 @@ class Anchors:
             return (match,) if match else ()
         if strategy == "stnm-all":
             return tuple(flat(bound) for bound in search.branching(anchor))
+        if self.by_end:
+            self._refuse_explosion(anchor)
         if self._maximal is not None:
             regular = self._maximal.ending_with(anchor) if self.by_end else self._maximal.beginning_with(anchor)
             return tuple(flat(bound) for bound in regular)
         if self.by_end:
-            self._refuse_explosion(anchor)
             picked = (search.picks(first, anchor) for first in self._starts_until(anchor))
         else:
             firsts = self._starts_until(anchor) if self._wide else [anchor]
@@ -227,7 +322,7 @@ class Anchors:
     def _starts_until(self, anchor: PatternEvent) -> list[PatternEvent]:
         """The events within the window before an anchor, and itself, that may begin a match."""
         lists = self.search.lists
-        begin = (anchor[0] - self.within_us,)
+        begin = (self.search.begin_us(anchor),)
         found = {
             event.id: event
             for at in self.branch.starts
@@ -236,7 +331,7 @@ class Anchors:
         return sorted(found.values())
 
     def _refuse_explosion(self, end: PatternEvent) -> None:
-        """Refuse an end with too many picks, by their number: each event doubles those of a repeated step.
+        """Refuse an end with too many matches, by their number, before they are searched.
 
         Raises:
             TooManyMatchesError: with the number.
@@ -244,13 +339,18 @@ class Anchors:
         branch, lists = self.branch, self.search.lists
         if not branch.is_simple:
             return
-        begin = (end[0] - self.within_us,)
-        events = sorted((event, -at) for at in range(len(lists) - 1) for event in _between(lists[at], begin, end))
-        picks = [0] * len(lists)
-        for _, negative in events:
-            at = -negative
-            picks[at] += (picks[at - 1] if at else 1) + (picks[at] if branch.steps[at].most is None else 0)
-        count = picks[-2] if len(lists) > 1 else 1
+        begin = (self.search.begin_us(end),)
+        windows = [_between(candidates, begin, end) for candidates in lists[:-1]]
+        every = self.strategy == "stam-all"
+        most = 1
+        for window, step in zip(windows, branch.steps, strict=False):
+            most *= 2 ** len(window) if every and step.most is None else len(window)
+        if most <= self.search.most:
+            return
+        events = sorted((event, -at) for at, window in enumerate(windows) for event in window)
+        places = [-negative for _, negative in events]
+        repeated = [step.most is None for step in branch.steps[:-1]]
+        count = _count_all(places, repeated) if every else _count_maximal(places, repeated)
         if count > self.search.most:
             raise TooManyMatchesError(
                 f"about {count:,} matches end with the event {end.id}, and {self.search.most:,} is the bound",
@@ -258,5 +358,42 @@ class Anchors:
             )
 
 
-def _between(candidates: list[PatternEvent], begin: tuple[int], end: PatternEvent) -> Iterable[PatternEvent]:
+def _count_all(places: list[int], repeated: list[bool]) -> int:
+    """Number of picks that spell steps; each event doubles those of a repeated step.
+
+    Args:
+        places: the steps of the events, in order.
+        repeated: True for each step that repeats.
+    """
+    picks = [0] * len(repeated)
+    for at in places:
+        picks[at] += (picks[at - 1] if at else 1) + (picks[at] if repeated[at] else 0)
+    return picks[-1] if picks else 1
+
+
+def _count_maximal(places: list[int], repeated: list[bool]) -> int:
+    """Number of maximal picks: an event begins a repeated step for each pick that it has not begun before.
+
+    A repeated step behind a single one takes all events, so it begins once for each single event. Behind another
+    repeated step it begins anew wherever events of that step lie in between.
+    """
+    picks = [0] * len(repeated)
+    #: Picks of each step that the next step has not gone on from since their last event.
+    fresh = [0] * len(repeated)
+    is_begun = False
+    for at in places:
+        grown = 0
+        if not at:
+            grown = 0 if repeated[0] and is_begun else 1
+            is_begun = True
+        elif not repeated[at]:
+            grown = picks[at - 1]
+        else:
+            grown, fresh[at - 1] = fresh[at - 1], 0
+        picks[at] += grown
+        fresh[at] = picks[at] if repeated[at] else fresh[at] + grown
+    return picks[-1] if picks else 1
+
+
+def _between(candidates: list[PatternEvent], begin: tuple[int], end: PatternEvent) -> list[PatternEvent]:
     return candidates[bisect_left(candidates, begin) : bisect_left(candidates, end)]

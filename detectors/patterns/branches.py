@@ -6,6 +6,7 @@ that a search drops what cannot become a match at once.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import permutations, product
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from detectors.patterns.syntax import (
     PatternEvent,
     Query,
     Step,
+    Strategy,
     conjuncts,
     references,
     steps_of,
@@ -111,6 +113,8 @@ class Branch:
             self.own[taken].append(condition)
         else:
             self.when_taken[taken].append(condition)
+            if taken in condition.aggregated and not self.steps[taken].least:
+                self.when_left[taken].append(condition)  # an aggregate of nothing, too, is decided then
 
     def _negation(self, step: Step, place: int, slot: int, conditions: list[Condition]) -> Negation:
         own = tuple(c for c in conditions if c.plain == [slot] and not c.aggregated)
@@ -120,7 +124,7 @@ class Branch:
         early = inside and all(other < place or (other == place and self.steps[place].most == 1) for other in named)
         return Negation(step, place, own, others, slot, early)
 
-    @property
+    @cached_property
     def is_ambiguous(self) -> bool:
         """True if one event may fit two steps."""
         steps = self.steps
@@ -130,7 +134,7 @@ class Branch:
             for second in steps[at + 1 :]
         )
 
-    @property
+    @cached_property
     def is_simple(self) -> bool:
         """True if every step wants one event or at least one, and no condition joins events."""
         return (
@@ -139,6 +143,15 @@ class Branch:
             and not any(self.when_taken)
             and not any(self.when_left)
         )
+
+    def nests(self, strategy: Strategy) -> bool:
+        """True if the matches of a shorter window are those of a longer one that are short enough.
+
+        Nothing but the window may depend on it: no repetition that it ends, and no NOT at either end.
+        """
+        first_single, last_single = (step.least == step.most == 1 for step in (self.steps[0], self.steps[-1]))
+        inside = all(0 < negation.place < len(self.steps) for negation in self.negations)
+        return inside and last_single and (first_single or strategy in ("stnm", "stnm-all")) and strategy != "strict"
 
     def options(self, at: int, count: int) -> tuple[int, ...]:
         """Steps that may take the next event, the furthest first, the one that repeats last.

@@ -7,7 +7,7 @@ from typing import Any
 
 from detectors.patterns.branches import Branch, compile_branches
 from detectors.patterns.maximal import is_regular
-from detectors.patterns.syntax import Node, Query, Step, Strategy, conjuncts
+from detectors.patterns.syntax import Limit, Node, Query, Step, Strategy, conjuncts
 
 _MEANING = {
     "stnm": "one match for each first event at most: each next event is the first that fits",
@@ -37,6 +37,7 @@ def describe(query: Query, strategy: Strategy) -> dict[str, Any]:
     lines = [
         f"{strategy}: {_MEANING[strategy]}",
         f"within {query.within_us / 1000:g} ms from the first event to the last, inclusive",
+        *(_limit(limit) for limit in query.limits),
         f"in each partition by {keys}" if keys else "in one partition",
         "events of one instant may follow one another, in canonical order"
         if query.ties
@@ -52,6 +53,13 @@ def describe(query: Query, strategy: Strategy) -> dict[str, Any]:
         "strategy": strategy, "within_ms": query.within_us / 1000, "keys": list(query.keys), "sequences": sequences,
         "lines": lines,
     }  # fmt: skip
+
+
+def _limit(limit: Limit) -> str:
+    """A bound in words."""
+    since = "from" if limit.with_first else "after"
+    number = f"at most {limit.most}" if limit.most else "no"
+    return f"{number} {' or '.join(limit.kinds)} {since} the first event up to the last"
 
 
 def how(branch: Branch, strategy: Strategy) -> str:

@@ -41,12 +41,14 @@ class Condition:
     condition must hold for all of them.
 
     Attributes:
+        node: the expression.
         plain: slots that it names outside aggregates.
         aggregated: slots that it names inside aggregates.
     """
 
     def __init__(self, node: Node, slots: Mapping[str, int]) -> None:
         named = references(node)
+        self.node = node
         self.plain = sorted({slots[name] for name, inside, _ in named if not inside})
         self.aggregated = sorted({slots[name] for name, inside, _ in named if inside})
         self.value = compile_value(node, slots)

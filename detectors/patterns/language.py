@@ -10,7 +10,10 @@ from lark.exceptions import VisitError
 from detectors.patterns.syntax import (
     AGGREGATES,
     FUNCTIONS,
+    PASSES,
+    POSSESSIONS,
     And,
+    Limit,
     Node,
     Or,
     PatternError,
@@ -34,11 +37,12 @@ name: NAME
 count: MANY | "{" INT ["," [INT]] "}"
 
 ?clause: WHERE condition           -> where
-       | WITHIN NUMBER UNIT        -> within
+       | WITHIN bound ("," bound)* -> within
        | PER name ("," name)*      -> per
        | STRATEGY STRATEGIES       -> strategy
        | TIES                      -> ties
        | RETURN result ("," result)* -> returning
+bound: NUMBER UNIT | NUMBER PASSES | POSSESSION
 result: name "=" sum
 
 ?condition: both (OR both)*
@@ -70,6 +74,8 @@ RETURN.3: /RETURN(?![\w.-])/i
 TRUTH.3: /(TRUE|FALSE)(?![\w.-])/i
 STRATEGIES.4: /(stnm-all|stam-all|stnm|stam|strict)(?![\w.-])/i
 UNIT.4: /(us|ms|s|secs?|seconds?|mins?|minutes?|h|hours?|d|days?)(?![\w.-])/i
+PASSES.4: /passes|pass/i
+POSSESSION.4: /possession/i
 LIST: "[" "]"
 MANY: "+" | "*" | "?"
 COMPARE: "<=" | ">=" | "!=" | "==" | "=" | "<>" | "<" | ">"
@@ -83,7 +89,9 @@ NUMBER: /\d+(\.\d+)?([eE][+-]?\d+)?/
 %ignore /(#|--)[^\n]*/
 """
 
-_CLAUSES = ("where", "within", "keys", "strategy", "ties", "returns")
+#: Window of a pattern that WITHIN bounds by passes or possession alone.
+WITHOUT_TIME_US = 600_000_000
+
 _UNITS_US = {"u": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 _SAME = {"==": "=", "<>": "!="}
 
@@ -92,7 +100,7 @@ _WORDS = {
     "LPAR": "(", "RPAR": ")", "COMMA": ",", "EQUAL": "=", "LIST": "[]", "MANY": "+, *, ?", "LBRACE": "{", "RBRACE": "}",
     "NAME": "a name", "TEXT": "a text in quotes", "NUMBER": "a number", "INT": "a whole number",
     "UNIT": "a unit (ms, s, min, h)", "STRATEGIES": "stnm, stam, stnm-all, stam-all or strict",
-    "COMPARE": "a comparison",
+    "COMPARE": "a comparison", "PASSES": "passes", "POSSESSION": "possession",
     "PLUS": "+ or -", "TIMES": "* or /", "$END": "the end", "TRUTH": "TRUE or FALSE", "DOT": ".",
 }  # fmt: skip
 
@@ -147,7 +155,8 @@ class _Builder(Transformer[Token, Query]):
             found[clause] = value
         if "within_us" not in found:
             raise PatternError("the pattern has no window", "Add WITHIN, such as WITHIN 10 s", _at(pattern))
-        return Query(part, name=str(name or ""), **found)
+        within_us, limits = found.pop("within_us")
+        return Query(part, within_us, limits, name=str(name or ""), **found)
 
     def seq(self, _: Token, *parts: Any) -> Seq:
         return Seq(parts)
@@ -185,10 +194,27 @@ class _Builder(Transformer[Token, Query]):
     def where(self, _: Token, node: Node) -> tuple[str, Any, Position]:
         return "where", node, _at(_)
 
-    def within(self, at: Token, number: Token, unit: Token) -> tuple[str, Any, Position]:
+    def bound(self, first: Token, unit: Token | None = None) -> tuple[Token, int | Limit]:
+        if unit is None:
+            return first, Limit(POSSESSIONS, 0, with_first=False)
+        if unit.type == "PASSES":
+            if not first.isdigit():
+                raise PatternError(f"{first} passes are none", "Write a whole number", _at(first))
+            return first, Limit(PASSES, int(first), with_first=True)
         short = unit.lower()
-        size = _UNITS_US["ms" if short == "ms" else short[0]]
-        return "within_us", round(float(number) * size), _at(at)
+        return first, round(float(first) * _UNITS_US["ms" if short == "ms" else short[0]])
+
+    def within(self, at: Token, *bounds: tuple[Token, int | Limit]) -> tuple[str, Any, Position]:
+        times: list[int] = []
+        limits: dict[tuple[str, ...], Limit] = {}
+        for token, bound in bounds:
+            if (bound.kinds in limits) if isinstance(bound, Limit) else bool(times):
+                raise PatternError("WITHIN has two bounds of one sort", "Keep the smaller", _at(token))
+            if isinstance(bound, Limit):
+                limits[bound.kinds] = bound
+            else:
+                times.append(bound)
+        return "within_us", (times[0] if times else WITHOUT_TIME_US, tuple(limits.values())), _at(at)
 
     def per(self, at: Token, *names: Token) -> tuple[str, Any, Position]:
         return "keys", tuple(str(name) for name in names), _at(at)

@@ -69,11 +69,11 @@ class MaximalSearch:
 
     def ending_with(self, last: PatternEvent) -> list[Bindings]:
         """The maximal matches whose last event is this one; the last step is single."""
-        return self._matches(last.ts_us - self.search.within_us, last.ts_us, None, last)
+        return self._matches(self.search.begin_us(last), last.ts_us, None, last)
 
     def beginning_with(self, first: PatternEvent) -> list[Bindings]:
         """The maximal matches whose first event is this one; the first step is single."""
-        return self._matches(first.ts_us, first.ts_us + self.search.within_us, first, None)
+        return self._matches(first.ts_us, self.search.end_us(first), first, None)
 
     def _matches(
         self, begin_us: int, end_us: int, first: PatternEvent | None, last: PatternEvent | None

@@ -13,7 +13,7 @@ from typing import Any
 
 from detectors.patterns.branches import Branch
 from detectors.patterns.expressions import Condition
-from detectors.patterns.syntax import PatternError, PatternEvent, Query
+from detectors.patterns.syntax import Limit, PatternError, PatternEvent, Query
 
 #: Events of a match, in order.
 Match = tuple[PatternEvent, ...]
@@ -36,6 +36,7 @@ class Search:
         forbidden: the same for each negation.
         stream: all events of the partition, in canonical order.
         most: bound on the matches, and on the picks that are tried, of one search.
+        limits: further bounds of the window, each with the events that it counts, in canonical order.
     """
 
     def __init__(
@@ -46,20 +47,46 @@ class Search:
         forbidden: Sequence[list[PatternEvent]],
         stream: list[PatternEvent],
         most: int,
+        limits: Sequence[tuple[Limit, list[PatternEvent]]] = (),
     ) -> None:
         self.query, self.branch, self.lists, self.forbidden = query, branch, lists, forbidden
         self.stream, self.most = stream, most
-        self.within_us, self.ties = query.within_us, query.ties
+        self.within_us, self.ties, self.limits = query.within_us, query.ties, limits
+
+    # The window.
+
+    def end_us(self, first: PatternEvent) -> int:
+        """Latest event time of a match that begins with an event."""
+        end_us = first[0] + self.within_us
+        for limit, counted in self.limits:
+            index = bisect_left(counted, (first[0] + (not limit.with_first),)) + limit.most
+            if index < len(counted) and counted[index][0] <= end_us:
+                end_us = counted[index][0] - 1
+        return end_us
+
+    def begin_us(self, last: PatternEvent) -> int:
+        """Earliest event time of a match that ends with an event."""
+        begin_us = last[0] - self.within_us
+        for limit, counted in self.limits:
+            index = bisect_left(counted, (last[0] + 1,)) - limit.most - 1
+            if index >= 0:
+                begin_us = max(begin_us, counted[index][0] + limit.with_first)
+        return begin_us
 
     # Order.
 
     def after(self, candidates: list[PatternEvent], event: PatternEvent) -> int:
         """Index of the first event of a list that is strictly after an event."""
-        return bisect_right(candidates, event) if self.ties else bisect_left(candidates, (event[0] + 1,))
+        if self.ties:
+            return bisect_right(candidates, event)
+        later_us = event[0] + 1
+        return bisect_left(candidates, (later_us,), _near(candidates, later_us))
 
     def until(self, candidates: list[PatternEvent], event: PatternEvent) -> int:
         """Index of the first event of a list that is not strictly before an event."""
-        return bisect_left(candidates, event) if self.ties else bisect_left(candidates, (event[0],))
+        if self.ties:
+            return bisect_left(candidates, event)
+        return bisect_left(candidates, (event[0],), _near(candidates, event[0]))
 
     def is_before(self, first: PatternEvent, second: PatternEvent) -> bool:
         """True if the second event is strictly after the first."""
@@ -75,7 +102,7 @@ class Search:
         """The match that begins with an event, of a simple branch, by hops from list to list."""
         lists, steps = self.lists, self.branch.steps
         found: list[PatternEvent] = [first]
-        here, end_us = first, first[0] + self.within_us
+        here, end_us = first, self.end_us(first) if self.limits else first[0] + self.within_us
         last = len(steps) - 1
         for at in range(last):
             following, index = lists[at + 1], self.after(lists[at + 1], here)
@@ -116,7 +143,7 @@ class Search:
         return None
 
     def _run(self, bound: list[list[PatternEvent]], at: int, first: PatternEvent) -> Match | None:
-        end_us = first.ts_us + self.within_us
+        end_us = self.end_us(first)
         lengths = [len(each) for each in bound] if self.accepts(bound, at) else None
         here: PatternEvent | None = first
         while here is not None:
@@ -154,7 +181,7 @@ class Search:
         """Skip till next match where each step that may come next takes the first event that fits it."""
         found: list[Bindings] = []
         runs = list(self._begin(first))
-        end_us, tried = first.ts_us + self.within_us, 0
+        end_us, tried = self.end_us(first), 0
         while runs:
             bound, at, here = runs.pop()
             tried += 1
@@ -179,7 +206,7 @@ class Search:
         """
         found: list[Bindings] = []
         runs = list(self._begin(first))
-        end_us, tried = first.ts_us + self.within_us, 0
+        end_us, tried = self.end_us(first), 0
         final = len(self.branch.steps) - 1
         while runs:
             bound, at, here = runs.pop()
@@ -291,15 +318,21 @@ class Search:
         if before:
             begin = self.after(candidates, before[-1][-1])
         else:
-            begin = bisect_left(candidates, (behind[-1][-1].ts_us - self.within_us,))
+            begin = bisect_left(candidates, (self.begin_us(behind[-1][-1]),))
         if behind:
             end = self.until(candidates, behind[0][0])
         else:
-            end = bisect_left(candidates, (before[0][0].ts_us + self.within_us + 1,))
+            end = bisect_left(candidates, (self.end_us(before[0][0]) + 1,))
         return not any(self._forbids(negation.others, negation.slot, bound, event) for event in candidates[begin:end])
 
     def _forbids(self, conditions: tuple[Condition, ...], slot: int, bound: Any, event: PatternEvent) -> bool:
         return all(condition.holds(bound, {slot: event}) for condition in conditions)
+
+
+def _near(candidates: list[PatternEvent], ts_us: int) -> int:
+    """An index up to which all events are earlier than a time: most searches look near the newest event."""
+    low = len(candidates) - 16
+    return low if low > 0 and candidates[low][0] < ts_us else 0
 
 
 def flat(bound: Bindings) -> Match:

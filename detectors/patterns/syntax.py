@@ -6,6 +6,7 @@ docs/patterns.md has the meaning of each.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from football.errors import UserError
@@ -87,12 +88,32 @@ class Node(NamedTuple):
     at: Position = NOWHERE
 
 
+class Limit(NamedTuple):
+    """A bound on a match besides time: how many events of some kinds may lie within it, of whatever partition.
+
+    Attributes:
+        kinds: that are counted; the first is the one of the hierarchy.
+        most: how many there may be from the first to the last event of a match.
+        with_first: True if one at the instant of the first event counts.
+    """
+
+    kinds: tuple[str, ...]
+    most: int
+    with_first: bool
+
+
+#: Kinds that are counted by ``WITHIN 3 passes``, and by ``WITHIN possession``.
+PASSES = ("pass.attempt", "pass")
+POSSESSIONS = ("chain.start", "possession")
+
+
 class Query(NamedTuple):
     """A pattern with all its clauses.
 
     Attributes:
         structure: the steps.
         within_us: the window, inclusive: event time from the first to the last event of a match.
+        limits: further bounds of the window, by passes and possession.
         where: the condition, or None.
         keys: names of values that all events of a match share; without any, all events are one partition.
         strategy: None leaves the choice to who runs it (``stnm``).
@@ -103,6 +124,7 @@ class Query(NamedTuple):
 
     structure: Part
     within_us: int
+    limits: tuple[Limit, ...] = ()
     where: Node | None = None
     keys: tuple[str, ...] = ()
     strategy: Strategy | None = None
@@ -134,11 +156,45 @@ def steps_of(part: Part) -> list[Step]:
     return [part] if isinstance(part, Step) else [step for inner in part.parts for step in steps_of(inner)]
 
 
+def kinds_of(query: Query) -> list[str]:
+    """All kinds that a query looks at, each once."""
+    steps = (step.kind for step in steps_of(query.structure))
+    return list(dict.fromkeys([*steps, *(kind for limit in query.limits for kind in limit.kinds)]))
+
+
 def conjuncts(where: Node | None) -> list[Node]:
     """The conditions that ``AND`` joins, at the top of a condition."""
     if where is None:
         return []
     return [one for arg in where.args for one in conjuncts(arg)] if where.op == "and" else [where]
+
+
+def renamed(node: Any, names: Mapping[str, str]) -> Any:
+    """An expression with other names of bindings and without positions; equal expressions become equal values."""
+    if not isinstance(node, Node):
+        return node
+    if node.op == "field":
+        return Node("field", (names.get(node.args[0], ""), *node.args[1:]))
+    return Node(node.op, tuple(renamed(arg, names) for arg in node.args))
+
+
+def shape_of(query: Query) -> Query:
+    """A query without its window, its name and what it returns, and with its steps named by their numbers.
+
+    Queries with one shape have the same matches, except for the window.
+    """
+    steps = steps_of(query.structure)
+    names = {step.name: f"#{number}" for number, step in enumerate(steps) if step.name}
+    numbers = iter(range(len(steps)))
+
+    def unnamed(part: Part) -> Part:
+        if isinstance(part, Step):
+            return part._replace(name=f"#{next(numbers)}", at=NOWHERE)
+        return type(part)(tuple(unnamed(one) for one in part.parts))
+
+    return query._replace(
+        structure=unnamed(query.structure), within_us=0, where=renamed(query.where, names), returns=(), name=""
+    )
 
 
 #: Functions over all events of a binding; ``count`` takes the binding, the others one of its values.

@@ -27,6 +27,9 @@ class RestParameters(msgspec.Struct, frozen=True):
         bridge_m: a burst of speed over a shorter distance does not end a rest.
         place_m: a ball that stays within this distance lies.
         travel_us: a kicked ball covers its distance within this time.
+        frozen_us: a ball whose position was repeated for so long before it jumped has moved meanwhile.
+        fast_m_s: least speed of a ball that has flown freely from its kick until it is found again.
+        steady: a ball that was lost is found again after so many positions, each near the one before.
         drop_low_m: least height of a ball that the referee holds for a dropped ball.
         drop_high_m: greatest height of it.
         drop_apart_m: no player is as near to it as this.
@@ -42,6 +45,9 @@ class RestParameters(msgspec.Struct, frozen=True):
     ] = 2.9
     place_m: Annotated[float, reason("Portugal-Switzerland 2019; a ball in hands is carried on.")] = 1.0
     travel_us: Annotated[int, reason("Portugal-Switzerland 2019.")] = 1_500_000
+    frozen_us: Annotated[int, reason("As conditioning.reset_us (1.4).")] = 200_000
+    fast_m_s: Annotated[float, reason("hierarchy 2.4: moving, as only a struck ball does")] = 4.0
+    steady: Annotated[int, reason("As release.steady (5.8).")] = 5
     drop_low_m: Annotated[float, reason("Ours: from the waist.")] = 0.6
     drop_high_m: Annotated[float, reason("Ours: at the chest.")] = 1.6
     drop_apart_m: Annotated[float, reason("An arm's length: a ball in a player's hands is nearer.")] = 0.8
@@ -66,6 +72,11 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         penalty: how the players stood for a penalty kick, if they did.
         held_us: the ball is at hand height, and no player near, since then; -1 if it is not so.
         dropped_us: newest time at which that had lasted long enough for a dropped ball; -1 if it never had.
+        fresh_us: newest time at which its position was another one, by however little, than before.
+        closest: the player who has been nearest to it since then.
+        closest_m: his distance.
+        away_us: of a ball that was found elsewhere, time from which on it may have been kicked; -1 of another.
+        found_us: time at which it was found.
     """
 
     since_us: int = -1
@@ -81,9 +92,17 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
     penalty: PenaltyShape = ""
     held_us: int = -1
     dropped_us: int = -1
+    fresh_us: int = -1
+    closest: BodyState | None = None
+    closest_m: float = math.inf
+    away_us: int = -1
+    found_us: int = -1
 
 
 NO_REST = Rest()
+
+#: States of the ball since a jump, the first of which may be in no frame.
+JUMPED = 2
 
 
 def nearest(frame: Frame, x_m: float, y_m: float) -> tuple[BodyState | None, float]:
@@ -107,11 +126,15 @@ def extend_rest(
     frame: Frame,
     ball: BallState,
     near: tuple[BodyState | None, float],
+    unseen_us: int = 0,
 ) -> Rest:
-    """The rest with one more slow frame; a new rest if the ball has been elsewhere in between."""
+    """The rest with one more slow frame; a new rest if the ball has been elsewhere in between.
+
+    ``unseen_us``: time before this frame in which the ball was not seen.
+    """
     continues = (
         rest.since_us >= 0
-        and now_us - rest.last_us <= p.bridge_us
+        and now_us - rest.last_us - unseen_us <= p.bridge_us
         and math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m) <= p.bridge_m
     )
     since_us, put_us, put_x_m, put_y_m = now_us, now_us, ball.x_m, ball.y_m
@@ -127,18 +150,53 @@ def extend_rest(
         if now_us - held_us >= p.drop_hold_us:
             dropped_us = now_us
     x_m, y_m, held = ball.x_m, ball.y_m, (held_us, dropped_us)
-    return Rest(since_us, now_us, x_m, y_m, *near, shape, put_us, put_x_m, put_y_m, penalty, *held)
+    fresh_us, closest = now_us, near
+    if continues and x_m == rest.x_m and y_m == rest.y_m:
+        fresh_us = rest.fresh_us
+        closest = near if near[1] < rest.closest_m else (rest.closest, rest.closest_m)
+    return Rest(since_us, now_us, x_m, y_m, *near, shape, put_us, put_x_m, put_y_m, penalty, *held, fresh_us, *closest)
+
+
+def found_elsewhere(rest: Rest, p: RestParameters, now_us: int, ball: BallState, unseen_us: int) -> Rest | None:
+    """The rest of a ball that is found elsewhere, with a speed that is not known yet; None of another ball.
+
+    It was not seen for ``unseen_us``; or its position was repeated to the last digit, and from there it has jumped.
+    """
+    if rest.since_us < 0 or rest.found_us >= 0 or math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m) <= p.bridge_m:
+        return None
+    away_us = rest.last_us if unseen_us else rest.fresh_us
+    if unseen_us:
+        return msgspec.structs.replace(rest, away_us=away_us, found_us=now_us)
+    if ball.run > JUMPED or now_us - away_us < p.frozen_us:
+        return None
+    return msgspec.structs.replace(rest, away_us=away_us, found_us=now_us, taker=rest.closest, taker_m=rest.closest_m)
+
+
+def kicked_us(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> int:
+    """Time of the kick that ended a rest.
+
+    A ball that was not seen to leave, and is fast, flew straight since then. Another one may have been played since:
+    then the middle of the time in which it was not seen errs least.
+    """
+    if rest.found_us < 0:
+        return rest.last_us
+    moved_m, speed_m_s = math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m), math.hypot(ball.vx_m_s, ball.vy_m_s)
+    if speed_m_s < p.fast_m_s:
+        return (rest.away_us + rest.found_us) // 2
+    return min(max(now_us - round(1e6 * moved_m / speed_m_s), rest.away_us), rest.found_us)
 
 
 def is_dropped(rest: Rest, p: RestParameters) -> bool:
-    """True if the referee dropped the ball before it was kicked (Law 8.2)."""
+    """True if the referee dropped the ball before it was kicked (Law 8.2) in plain view."""
     what, since_us, about = "time since it was held", rest.last_us - rest.dropped_us, "restart.dropped"
-    return rest.dropped_us >= 0 and at_most(what, since_us, p.drop_us, "phase.rest.drop_us", about)
+    return rest.found_us < 0 <= rest.dropped_us and at_most(what, since_us, p.drop_us, "phase.rest.drop_us", about)
 
 
 def travelled_m(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> float:
     """Distance that the ball has covered from its rest, in metres; -1 without a rest, or if it took too long."""
-    if rest.since_us < 0 or now_us - rest.last_us > p.travel_us:
+    if rest.since_us < 0 or now_us - max(rest.last_us, rest.found_us) > p.travel_us:
+        return -1.0
+    if rest.found_us >= 0 and ball.run < p.steady:
         return -1.0
     return math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m)
 

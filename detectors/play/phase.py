@@ -40,7 +40,18 @@ import msgspec
 from detectors.ball.lines import IN_LINES, OUT_LINES
 from detectors.decisions import at_least, at_most, is_over
 from detectors.emission import make_event
-from detectors.play.dead_ball_kicks import NO_REST, Rest, apart_m, extend_rest, is_dropped, nearest, travelled_m
+from detectors.play.dead_ball_kicks import (
+    JUMPED,
+    NO_REST,
+    Rest,
+    apart_m,
+    extend_rest,
+    found_elsewhere,
+    is_dropped,
+    kicked_us,
+    nearest,
+    travelled_m,
+)
 from detectors.play.evidence import (
     Case,
     Finding,
@@ -101,6 +112,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         peak: a change of the ball's velocity, until the next frame shows who was there.
         played_us: time of the newest contact since the ball is in play; -1 without one.
         turned_us: the event time of the newest transition.
+        lost_us: time since which the ball is not seen; -1 if it is seen.
     """
 
     mode: str = "unknown"
@@ -115,6 +127,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     peak: Event | None = None
     played_us: int = -1
     turned_us: int = -(2**62)
+    lost_us: int = -1
 
 
 class PlayPhase:
@@ -178,7 +191,8 @@ class PlayPhase:
         if event.kind == "frame":
             frame = frame_of(event)
             if frame.ball is None:
-                return state, NOTHING
+                lost = state if state.lost_us >= 0 else msgspec.structs.replace(state, lost_us=event.ts_us)
+                return lost, NOTHING
             return self._frame(state, event.ts_us, frame, frame.ball)
         payload = payload_of(event)
         if event.kind == "direction":
@@ -236,9 +250,15 @@ class PlayPhase:
         slow = ball.vx_m_s * ball.vx_m_s + ball.vy_m_s * ball.vy_m_s <= self._slow2
         rest = state.rest
         near: tuple[BodyState | None, float] = (None, 0.0)
+        unseen_us = now_us - state.lost_us if state.lost_us >= 0 else 0
+        elsewhere: Rest | None = None
+        if unseen_us or ball.run <= JUMPED:
+            elsewhere = found_elsewhere(rest, self.parameters.rest, now_us, ball, unseen_us)
+        if elsewhere is not None:
+            rest, slow = elsewhere, False
         if slow:
             near = nearest(frame, ball.x_m, ball.y_m)
-            rest = extend_rest(rest, self.parameters.rest, self.kick, self.pitch, now_us, frame, ball, near)
+            rest = extend_rest(rest, self.parameters.rest, self.kick, self.pitch, now_us, frame, ball, near, unseen_us)
         if state.mode == "dead":
             return self._while_dead(state, now_us, frame, ball, slow, rest)
         stall = update_stall(state.stall, self.parameters.stall, now_us, ball, slow, near[1])
@@ -429,7 +449,7 @@ class PlayPhase:
         """The begin of play by a kick from rest, or from ``fallback_us`` on without one."""
         fallback = fallback_us is not None
         taker = None if fallback else rest.taker
-        kick_us = rest.last_us if fallback_us is None else fallback_us
+        kick_us = kicked_us(rest, self.parameters.rest, at_us, ball) if fallback_us is None else fallback_us
         detail: dict[str, Scalar] = {
             "line": state.line,
             "fallback": fallback,

@@ -107,11 +107,14 @@ class FrameFastPath:
         #: Averages of several samples may be of different times.
         self._averages = any(its.sampling.block > 1 for its in conditioning.classes.values())
         self._casts: dict[tuple[str, ...], _Cast] = {}
-        # Once, so that the kernel is loaded now and not while the first instants wait.
+        if not self._averages:
+            self._load_kernel()
+
+    def _load_kernel(self) -> None:
+        """Take one instant, so that the kernel is loaded now and not while the first instants wait."""
         cast = self._cast(("home_1", "ball"))
-        taken = cast.together.take(bytes(cast.together.ends[-1]), 0, (0.0,) * 6)
-        assert taken is not None
-        nearest(taken[1], 0, 1, cast.sides)
+        if (taken := cast.together.take(bytes(cast.together.ends[-1]), 0, (0.0,) * 6)) is not None:
+            nearest(taken[1], 0, 1, cast.sides)
 
     def pack(self, state: Instant) -> Instant | PackedFrameState:
         """``state`` as one, if all that gave a position at its instant fit together."""

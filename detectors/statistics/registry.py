@@ -8,6 +8,7 @@ from detectors.statistics.load import PhysicalLoad
 from detectors.statistics.passes import PassNetwork, PassStatistics, PpdaAndTilt
 from detectors.statistics.reports import PossessionStatistics, RunningStatistics
 from detectors.statistics.shots import SetPlayStatistics, ShotStatistics
+from detectors.statistics.threat import Threat
 
 #: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
@@ -26,6 +27,7 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: ShotStatistics()),
     DetectorEntry(lambda s, p: SetPlayStatistics(p.set_play), ("set_play",)),
     DetectorEntry(lambda s, p: PassNetwork(p.pass_network), ("pass_network",)),
+    DetectorEntry(lambda s, p: Threat(s)),
     DetectorEntry(lambda s, p: PpdaAndTilt(s, p.ppda), ("ppda",)),
     DetectorEntry(lambda s, p: PhysicalLoad(p.load), ("load",)),
 )

@@ -6,7 +6,7 @@ import pytest
 
 from detectors.emission import make_event
 from detectors.outcomes.goals import Goal, GoalConfirmation
-from detectors.outcomes.receptions import Interception
+from detectors.outcomes.interceptions import Interception
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar
 from middleware.consolidation import consolidate
@@ -15,6 +15,7 @@ from middleware.engine import Engine
 from middleware.events import Arrival, Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
+from tests.detectors.scene import body, frame_event
 
 SHEET = MatchSheet(attacks_positive_x="home")
 RESTARTS = ("restart.kick_off", "restart.throw_in", "restart.corner", "restart.goal_kick", "restart.free_kick")
@@ -30,6 +31,7 @@ GOAL = [
     event_of("goal.candidate", 2.0, "home", "home_9", "right", since_us=2_000_000),
 ]
 PASS = [
+    frame_event(0.9, (50.0, 0.0), [body("home_6", 50.0, 0.0), body("away_4", 40.0, 5.0)]),
     event_of("pass.attempt", 1.0, "home", "home_6"),
     event_of("possession.gain", 2.0, "away", "away_4", "hit", speed_before_m_s=9.0),
     event_of("out", 2.5, "away", "away_4", "left touch"),
@@ -50,14 +52,25 @@ SILENT = (
     "direction",
     "period.end",
     "period.start",
-    *(f"official.{kind}" for kind in ("foul", "goal", "no_goal", "offside", "penalty", "var", "void")),
+    *(f"official.{kind}" for kind in ("foul", "goal", "no_goal", "offside", "penalty", "var", "void", "correction")),
 )
 
 
 def standing_after(events: list[Event]) -> set[str]:
     """Ids that stand after the engine has had the events one by one; they are those of the sorted replay."""
-    detectors: list[Detector[object]] = [Goal(SHEET), GoalConfirmation(SHEET), Interception()]  # type: ignore[list-item]
-    raw = ("hit", "touch", "deflection", "goal.candidate", "pass.attempt", "possession.gain", "out", *RESTARTS, *SILENT)
+    detectors: list[Detector[object]] = [Goal(SHEET), GoalConfirmation(SHEET), Interception(SHEET)]  # type: ignore[list-item]
+    raw = (
+        "frame",
+        "hit",
+        "touch",
+        "deflection",
+        "goal.candidate",
+        "pass.attempt",
+        "possession.gain",
+        "out",
+        *RESTARTS,
+        *SILENT,
+    )
     hierarchy = Hierarchy(raw, detectors)
     engine = Engine(hierarchy)
     updates = []

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from bench.confidence import PART_MIN, SAMPLES_MIN, Sample, brier, learned, reliability, written
+from bench.confidence import PART_MIN, SAMPLES_MIN, Sample, brier, learned, reliability, renewed, written
 from detectors.catalogue import build_detectors, catalogue
 from detectors.confidence import (
     OPTICAL,
@@ -120,3 +120,13 @@ def test_learning_finds_the_circumstance_that_matters_and_is_right_on_other_samp
 
 def test_too_few_samples_give_no_row() -> None:
     assert learned(sampled(Random(1), SAMPLES_MIN - 1)) == []
+
+
+def test_rows_of_an_input_that_was_not_counted_stay() -> None:
+    before = [
+        Row("hit", OPTICAL, 0.7, 40, ("speed_m_s < 10",)),
+        Row("hit", OPTICAL, 0.9, 40),
+        Row("hit", RADIO, 0.8, 50),
+    ]
+    counted = [Row("pass.attempt", OPTICAL, 0.6, 60), Row("hit", OPTICAL, 0.5, 60)]
+    assert renewed(before, counted) == [counted[1], before[2], counted[0]]

@@ -67,9 +67,13 @@ def played(transcript: Story, seed: int, log: ConclusionLog) -> list[Event]:
 ROUNDING = 0.006
 
 
-def wrong_margins(log: ConclusionLog, sheet: Any) -> list[str]:
+#: The margins of each version of each event, under the event's name.
+Found = list[tuple[str, tuple[Margin, ...]]]
+
+
+def wrong_margins(found: Found) -> list[str]:
     """Margins of recorded events that would not have let them through."""
-    return [f"{name}: {m}" for name, ms in found_margins(log, sheet) for m in ms if m.margin < -ROUNDING]
+    return [f"{name}: {m}" for name, ms in found for m in ms if m.margin < -ROUNDING]
 
 
 #: Kinds of which an event may be concluded without a threshold: by officials, by any contact, or as the first one.
@@ -78,17 +82,18 @@ THRESHOLD_FREE = frozenset((
     "sendoff.suspected", "goal.scored", "goal.own", "duel.end", "tackle.won", "carry.end", "direction",
     "team.possession", "nearest.changed", "offside.line", "pass.height", "lines.changed", "chain.end",
     "stat.setplay", "hull.step", "stretch.step", "mbr.step", "shootout.kick",
+    "press.team.end", "voronoi.share", "clip.open", "clip.close",
 ))  # fmt: skip
 
 
-def without_margins(log: ConclusionLog, sheet: Any) -> set[str]:
+def without_margins(log: ConclusionLog, found: Found) -> set[str]:
     """Published kinds of which no event has a margin, though a threshold decides them."""
     kinds = {c.event.kind for versions in log.conclusions.values() for c in versions if c.event.id}
-    decided = {name.partition("#")[0] for name, ms in found_margins(log, sheet) if ms}
+    decided = {name.partition("#")[0] for name, ms in found if ms}
     return {kind for kind in kinds - decided - {*UNDECIDED} - THRESHOLD_FREE if not kind.startswith("official.")}
 
 
-def found_margins(log: ConclusionLog, sheet: Any) -> Iterator[tuple[str, tuple[Margin, ...]]]:
+def found_margins(log: ConclusionLog) -> Found:
     """The margins of each version of each event."""
 
     def evidence(c: Conclusion) -> Evidence:
@@ -97,9 +102,7 @@ def found_margins(log: ConclusionLog, sheet: Any) -> Iterator[tuple[str, tuple[M
     def origin(name: str) -> Evidence | None:
         return evidence(log.conclusions[name][-1]) if name in log.conclusions else None
 
-    for name, versions in log.conclusions.items():
-        for c in versions:
-            yield name, margins(evidence(c))
+    return [(name, margins(evidence(c))) for name, versions in log.conclusions.items() for c in versions]
 
 
 def cases() -> Iterator[Any]:
@@ -121,5 +124,6 @@ def test_a_transcript_in_disorder_says_what_the_sorted_one_does(case: dict[str, 
     whole = {*case["look_at"]} - transcript.hierarchy.amendable
     seen = [*found, *(step.event for steps in log.conclusions.values() for step in steps if step.event.kind in dense)]
     assert rows(seen, *whole) == sorted(tuple(row) for row in case["expect"] if row[0] in whole)
-    assert wrong_margins(log, transcript.sheet) == []
-    assert without_margins(log, transcript.sheet) == set()
+    every_margin = found_margins(log)
+    assert wrong_margins(every_margin) == []
+    assert without_margins(log, every_margin) == set()

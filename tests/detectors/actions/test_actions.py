@@ -6,7 +6,7 @@ import pytest
 
 from detectors.actions.possession import IndividualPossession, TeamPossession
 from detectors.emission import make_event
-from detectors.outcomes.receptions import Interception, PassOutcome
+from detectors.outcomes.receptions import PassOutcome
 from detectors.outcomes.shots import ShotOutcome
 from football.match_sheet import MatchSheet, Player, Team
 from football.payloads import EventPayload
@@ -108,29 +108,6 @@ def test_the_takers_own_restart_does_not_end_his_pass() -> None:
     causes = [event("pass.attempt", 1, "home_9"), event("possession.gain", 1.3, "home_9", "restart")]
     causes += [event("possession.gain", 2, "home_8", "hit")]
     assert rows_of(fold(PassOutcome(), causes)) == [("pass.complete", "", "home")]
-
-
-def test_an_interception_that_runs_out_annuls_the_one_that_was_won() -> None:
-    causes = [event("pass.attempt", 1, "home_9"), event("possession.gain", 2, "away_4", "hit")]
-    causes += [event("out", 3, "away_4", "left touch")]
-    won, out = fold(Interception(), causes)
-    assert (won.payload.variant, out.payload.variant) == ("won", "to out")
-    assert (won.payload.player, out.payload.player) == ("away_4", "away_4")
-    assert out.annuls == won.id
-
-
-@pytest.mark.parametrize(("after_s", "speed_m_s", "expected"), [(1.0, 10.0, 1), (1.0, 2.0, 0), (0.2, 10.0, 0)])
-def test_only_a_moving_pass_that_was_not_blocked_is_intercepted(
-    after_s: float, speed_m_s: float, expected: int
-) -> None:
-    gain = event("possession.gain", 1 + after_s, "away_4", "hit", speed_before_m_s=speed_m_s)
-    assert len(fold(Interception(), [event("pass.attempt", 1, "home_9"), gain])) == expected
-
-
-def test_a_second_opponent_intercepts_nothing() -> None:
-    causes = [event("pass.attempt", 1, "home_9")]
-    causes += [event("possession.gain", 2 + i, player, "hit") for i, player in enumerate(("away_4", "away_5"))]
-    assert len(fold(Interception(), causes)) == 1
 
 
 def shot(*causes: Event, on_target: bool = True) -> list[tuple[str, str, str]]:

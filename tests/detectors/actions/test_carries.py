@@ -7,7 +7,6 @@ import pytest
 from detectors.actions.carries import Carry
 from detectors.actions.loose import LooseBall
 from detectors.emission import make_event
-from detectors.outcomes.recoveries import Recovery
 from football.match_sheet import MatchSheet, Player, Team
 from football.payloads import BallState, BodyState, EventPayload, build_frame
 from middleware.events import Event
@@ -149,21 +148,3 @@ def test_a_ball_that_was_played_may_be_loose_again() -> None:
 )
 def test_a_ball_is_not_loose(causes: list[Event]) -> None:
     assert fold(LooseBall(), causes) == []
-
-
-def recovered(*causes: Event) -> list[tuple[str, object]]:
-    first = contact("possession.gain", 1, "home_9")
-    return [(e.payload.player, e.payload.detail["from"]) for e in fold(Recovery(), [first, *causes])]
-
-
-def test_an_opponent_recovers_a_loose_ball() -> None:
-    loose, gain = contact("ball.loose", 2, ""), contact("possession.gain", 3, "away_4")
-    assert recovered(loose, contact("hit", 3, "away_4"), gain) == [("away_4", "home_9")]
-    assert recovered(gain) == []
-    assert recovered(loose, contact("possession.gain", 3, "home_8"), contact("possession.gain", 4, "away_4")) == []
-
-
-def test_nobody_recovers_what_its_holder_fetched_himself_or_what_died() -> None:
-    loose, gain = contact("ball.loose", 2, ""), contact("possession.gain", 4, "away_4")
-    assert recovered(loose, contact("touch", 3, "home_9"), gain) == []
-    assert recovered(loose, contact("play.dead", 3, ""), gain) == []

@@ -14,7 +14,7 @@ from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from tests.detectors.scene import fold
 
-Row = tuple[str, str, str, object]
+Row = tuple[str, str, str, object, float]
 
 
 def team(player: str) -> Team:
@@ -22,7 +22,9 @@ def team(player: str) -> Team:
 
 
 def about(kind: str, at_s: float, player: str = "", variant: str = "", **detail: object) -> Event:
-    payload = EventPayload(variant, team(player), player, 0.0, 0.0, 0.1, detail={"speed_before_m_s": 3.0, **detail})
+    payload = EventPayload(
+        variant, team(player), player, 0.0, 0.0, 0.1, detail={"speed_before_m_s": 3.0, "speed_after_m_s": 5.0, **detail}
+    )
     return make_event(kind, round(at_s * 1e6), f"{kind}:{at_s}", payload)
 
 
@@ -37,89 +39,97 @@ def look(at_s: float, ball_m: float | None = 0.0, speed_m_s: float = 0.0, z_m: f
 
 
 def rows(events: list[Event]) -> list[Row]:
-    return [(e.kind, e.payload.variant, e.payload.player, e.payload.detail.get("other")) for e in events]
+    """Kind, variant, player, opponent and the time that it is dated at."""
+    found = [(e, e.dated_us if e.dated_us is not None else e.ts_us) for e in events]
+    return [(e.kind, e.payload.variant, e.payload.player, e.payload.detail["other"], at / 1e6) for e, at in found]
 
 
-HAS = about("hit", 0.9, "home_9")
-
-
-AT_IT = look(1.0, 0.3, home_9=0.0, away_4=1.5)
+#: home_9 has had the ball for a moment; away_4 is beside it and plays it.
+HAS = [about("hit", 0.2, "home_9"), about("hit", 0.9, "home_9")]
+AT_IT = look(1.0, 0.3, home_9=0.0, away_4=0.9)
 TAKES = about("hit", 1.1, "away_4")
-BOTH_GO = look(1.0, 0.3, 2.0, home_9=-0.5, away_4=1.5)
+LATER = look(2.2, 3.0, home_9=0.0, away_4=2.8)
+GROUND = [("duel.start", "ground", "home_9", "away_4", 1.1), ("duel.end", "ground", "away_4", "home_9", 1.1)]
 
 
 def duels(*causes: Event) -> list[Row]:
     return rows(fold(Duel(), causes))
 
 
-def test_an_opponent_who_plays_the_ball_of_the_player_who_has_it_has_won_a_duel() -> None:
-    emitted = fold(Duel(), [HAS, AT_IT, TAKES])
-    assert rows(emitted) == [
-        ("duel.start", "ground", "home_9", "away_4"),
-        ("duel.end", "ground", "away_4", "home_9"),
-    ]
-    assert [(e.payload.team, e.ts_us) for e in emitted] == [("home", 1_100_000), ("away", 1_100_000)]
+@pytest.mark.parametrize(
+    "known",
+    [LATER, about("hit", 1.4, "away_5"), about("hit", 1.4, "away_4"), about("phase.dead", 1.4),
+     about("hit", 2.2, "home_8")],
+    ids=["nobody plays it", "a mate plays it", "himself", "it is out", "the others much later"],
+)  # fmt: skip
+def test_an_opponent_who_plays_the_ball_of_the_player_who_has_it_has_won_a_duel(known: Event) -> None:
+    emitted = fold(Duel(), [*HAS, AT_IT, TAKES, known])
+    assert rows(emitted) == GROUND
+    assert [e.payload.team for e in emitted] == ["home", "away"]
     assert emitted[0].id in emitted[1].causes
-
-
-def test_who_lost_the_ball_may_win_it_back() -> None:
-    back = about("hit", 1.3, "home_9")
-    assert [row[2] for row in duels(HAS, AT_IT, TAKES, back) if row[0] == "duel.end"] == ["away_4", "home_9"]
-
-
-def test_a_third_who_is_nearer_for_a_moment_changes_nothing() -> None:
-    third = [look(1.2, 0.3, home_9=0.0, away_4=2.0, home_8=1.0), look(1.35, 0.3, home_9=0.0, away_4=2.0)]
-    assert len(duels(HAS, AT_IT, *third, about("hit", 1.4, "away_4"))) == 2
+    assert emitted[1].payload.detail["carrier"] == "home_9"
 
 
 @pytest.mark.parametrize(
     "causes",
     [
-        [HAS, AT_IT],
-        [HAS, AT_IT, about("hit", 1.1, "home_9")],
-        [HAS, AT_IT, about("hit", 1.1, "home_8")],
-        [HAS, AT_IT, about("phase.dead", 1.05), TAKES],
-        [HAS, AT_IT, about("hit", 1.1, "away_4", speed_before_m_s=12.0)],
-        [HAS, AT_IT, look(1.2, 0.3, home_9=0.0, away_4=4.0), about("hit", 1.3, "away_4")],
-        [HAS, AT_IT, look(1.2, 0.3, home_9=0.0), about("hit", 1.3, "away_4")],
-        [HAS, AT_IT, *[look(1.2 + 0.1 * i, 0.3, home_9=0.0, away_4=2.0, home_8=1.0) for i in range(5)],
-         about("hit", 1.7, "away_4")],
-        [HAS, look(1.0, 0.3, home_9=0.0, away_4=3.4), TAKES],
-        [HAS, look(1.0, None, home_9=0.0, away_4=1.0), TAKES],
-        [HAS, look(1.0, 0.3, home_9=0.0, home_8=1.0, away_4=2.0), TAKES],
-        [HAS, look(1.0, 0.3, z_m=2.0, home_9=0.0, away_4=1.5), TAKES],
+        [*HAS, AT_IT],
+        [*HAS, AT_IT, TAKES],
+        [*HAS, AT_IT, TAKES, about("hit", 1.5, "home_8"), LATER],
+        [*HAS, AT_IT, about("hit", 1.1, "home_8"), LATER],
+        [*HAS[1:], AT_IT, TAKES, LATER],
+        [*HAS, AT_IT, about("phase.dead", 1.05), TAKES, LATER],
+        [*HAS, AT_IT, about("hit", 1.1, "away_4", speed_before_m_s=12.0), LATER],
+        [*HAS, AT_IT, about("hit", 1.1, "away_4", speed_after_m_s=13.0), LATER],
+        [HAS[0], about("hit", 0.9, "home_9", speed_after_m_s=12.0), AT_IT, TAKES, LATER],
+        [*HAS, look(1.0, 4.0, home_9=0.0, away_4=4.2), TAKES, LATER],
+        [*HAS, look(1.0, None, home_9=0.0, away_4=1.0), TAKES, LATER],
+        [*HAS, look(1.0, 0.3, home_9=0.0), TAKES, LATER],
+        [*HAS, look(3.0, 0.3, home_9=0.0, away_4=0.9), about("hit", 3.1, "away_4"), look(4.2, 1.0, away_4=1.0)],
     ],
-    ids=["near only", "plays on", "a third plays it", "dead", "a block", "one goes away", "one is not seen any more",
-         "a third is nearer", "far", "no ball", "a mate is nearer", "a high ball"],
+    ids=["near only", "not known yet", "the others have it at once", "a mate", "only hit by it", "dead", "a block",
+         "kicked away", "passed before", "out of his reach", "no ball", "not seen", "long ago"],
 )  # fmt: skip
 def test_no_duel(causes: list[Event]) -> None:
     assert duels(*causes) == []
 
 
-OTHER = about("hit", 0.9, "home_6")
+def test_two_opponents_who_run_for_a_loose_ball_are_in_a_duel_once_in_a_scramble() -> None:
+    def go(at_s: float, speed_m_s: float, away_x_m: float = 0.2) -> Event:
+        places = {"home_9": (0.7, -speed_m_s), "away_4": (away_x_m, speed_m_s)}
+        players = tuple(BodyState(n, team(n), "", x, 0.0, 0.0, v, 0.0) for n, (x, v) in sorted(places.items()))
+        ball = BallState(0.3, 0.0, 0.1, 1.0, 0.0, 0.0, 40_000)
+        return Event("frame", round(at_s * 1e6), "frame", 1, build_frame(ball, players))
 
-
-def test_two_opponents_who_go_for_a_loose_ball_are_in_a_duel_once_in_a_scramble() -> None:
-    away = look(1.0, 0.3, home_9=1.6, away_4=-1.0, home_6=20.0)
-    bodies = {"home_9": (1.6, -2.0), "away_4": (-1.0, 2.0)}
-    players = tuple(BodyState(n, team(n), "", x, 0.0, 0.0, v, 0.0) for n, (x, v) in sorted(bodies.items()))
-    go = Event("frame", 1_000_000, "frame", 1, build_frame(BallState(0.3, 0.0, 0.1, 1.0, 0.0, 0.0, 40_000), players))
-    taken = about("hit", 1.1, "away_4")
-    assert duels(OTHER, go, taken) == [
-        ("duel.start", "loose", "away_4", "home_9"),
-        ("duel.end", "loose", "away_4", "home_9"),
+    other, taken = about("hit", 0.9, "home_6"), about("hit", 3.1, "away_4")
+    assert duels(other, go(3.0, 5.0), taken) == [
+        ("duel.start", "loose", "away_4", "home_9", 3.1),
+        ("duel.end", "loose", "away_4", "home_9", 3.1),
     ]
-    assert duels(OTHER, away, taken) == [], "they stand"
-    assert duels(OTHER, go, about("hit", 1.1, "away_4", speed_before_m_s=9.0)) == [], "it is under way to a player"
-    passed = about("kick.released", 0.95, "home_6")
-    assert duels(OTHER, passed, go, about("hit", 1.1, "away_4", speed_before_m_s=5.0)) == [], "a pass"
-    assert len(duels(OTHER, passed, go, taken)) == 2, "the pass has come to its end"
+    assert duels(other, go(2.6, 5.0), go(3.0, 1.0), taken) == duels(other, go(3.0, 5.0), taken), "they brake at it"
+    assert duels(other, go(1.9, 5.0), go(3.0, 1.0), taken) == [], "they have walked since"
+    assert duels(other, go(3.0, 1.0), taken) == [], "they walk"
+    passed = about("hit", 0.9, "home_6", speed_after_m_s=12.0)
+    assert duels(passed, go(3.0, 5.0), taken) == [], "it was passed to somebody"
+    assert duels(about("hit", 2.9, "home_6"), go(3.0, 5.0), taken) == [], "it has just been played"
+    assert duels(other, go(3.0, 5.0), about("hit", 3.1, "away_4", speed_before_m_s=9.0)) == [], "it is under way"
+    assert duels(other, go(3.0, 5.0), about("hit", 3.1, "home_6")) == [], "neither plays it"
+    assert len(duels(other, go(3.0, 5.0), taken, go(4.8, 5.0), about("hit", 4.9, "home_9"))) == 2, "one scramble"
 
 
 # -- 7.13 --------------------------------------------------------------------------------------------------------
 
-TACKLED = about("duel.end", 1.5, "away_4", "ground", other="home_9")
-TACKLE_INPUTS = ("duel.end", "possession.gain", "play.dead")
+
+def duel_end(winner: str, other: str, carrier: str, variant: str = "ground", **detail: float) -> Event:
+    """The end of a duel at 1.5 s that is known at 2.0 s."""
+    more = {"other": other, "carrier": carrier, "speed_m_s": 4.0, "ahead_m": 0.6, **detail}
+    payload = EventPayload(variant, team(winner), winner, 0.0, 0.0, 0.1, detail=more)
+    return make_event("duel.end", 2_000_000, "duel", payload, dated_us=1_500_000)
+
+
+TACKLED = duel_end("away_4", "home_9", "home_9")
+TACKLE_INPUTS = ("hit", "touch", "phase.dead", "duel.end")
+TOUCH = about("hit", 1.5, "away_4")
 
 
 def tackles(*causes: Event) -> list[tuple[str, str, int]]:
@@ -127,83 +137,75 @@ def tackles(*causes: Event) -> list[tuple[str, str, int]]:
     return [(e.kind, e.payload.player, e.ts_us) for e in published(Hierarchy(TACKLE_INPUTS, [Tackle()]), causes)]
 
 
-def test_who_plays_the_ball_of_his_rival_has_tackled_him() -> None:
-    gain = about("possession.gain", 1.5, "away_4", "hit")
-    assert tackles(TACKLED, gain) == [("tackle.won", "away_4", 1_500_000)]
-    mate = about("possession.gain", 1.6, "away_5", "hit")
-    assert tackles(TACKLED, gain, mate) == [("tackle.won", "away_4", 1_500_000)]
+@pytest.mark.parametrize(
+    "after",
+    [[], [about("hit", 3.0, "away_5")], [about("hit", 3.0, "away_4")], [about("phase.dead", 3.0)],
+     [about("phase.dead", 3.0), about("hit", 5.0, "home_8")], [about("hit", 9.0, "home_8")],
+     [about("hit", 1.8, "away_5"), about("hit", 3.0, "home_8")]],
+    ids=["nobody", "a mate", "himself", "out", "the others after a stoppage", "the others long after", "a mate before"],
+)  # fmt: skip
+def test_a_tackle_is_won_unless_the_other_team_plays_the_ball_next(after: list[Event]) -> None:
+    assert tackles(TOUCH, TACKLED, *after) == [("tackle.won", "away_4", 1_500_000)]
 
 
-def test_a_tackle_after_which_the_ball_is_at_once_the_others_again_or_soon_dead_is_lost() -> None:
-    again, dead = about("possession.gain", 1.7, "home_8", "hit"), about("play.dead", 2.3)
-    assert tackles(TACKLED, again) == [("tackle.lost", "away_4", 1_500_000)]
-    assert tackles(TACKLED, dead) == [("tackle.lost", "away_4", 1_500_000)]
-    later = about("possession.gain", 1.9, "home_8", "hit"), about("play.dead", 2.6)
-    for end in later:
-        assert tackles(TACKLED, end) == [("tackle.won", "away_4", 1_500_000)]
+def test_a_tackle_after_which_the_other_team_plays_the_ball_is_lost() -> None:
+    assert tackles(TOUCH, TACKLED, about("hit", 3.0, "home_8")) == [("tackle.lost", "away_4", 1_500_000)]
 
 
-def test_the_tackled_one_may_tackle_back() -> None:
-    back = about("duel.end", 2.0, "home_9", "ground", other="away_4")
-    assert [row[:2] for row in tackles(TACKLED, back)] == [("tackle.won", "away_4"), ("tackle.won", "home_9")]
+def test_a_loose_ball_and_an_opponent_who_was_passed_are_no_tackles() -> None:
+    assert tackles(duel_end("away_4", "home_9", "", "loose")) == []
+    assert tackles(duel_end("home_9", "away_4", "home_9", ahead_m=-0.5)) == []
 
 
-def test_a_duel_for_a_loose_ball_is_no_tackle() -> None:
-    assert tackles(about("duel.end", 1.5, "away_4", "loose", other="home_9")) == []
+# -- 7.12, and duels that who has the ball wins --------------------------------------------------------------------
 
 
-# -- 7.12 --------------------------------------------------------------------------------------------------------
+def takeons(*causes: Event) -> list[tuple[str, str, Team, object]]:
+    return [(e.kind, e.payload.player, e.payload.team, e.payload.detail["other"]) for e in fold(TakeOn(), causes)]
 
-GAIN = about("possession.gain", 0.9, "home_9", "hit")
+
+def test_a_duel_says_whether_a_take_on_was_won_or_lost() -> None:
+    assert takeons(duel_end("home_9", "away_4", "home_9", ahead_m=-0.5)) == [("takeon.won", "home_9", "home", "away_4")]
+    assert takeons(TACKLED) == [("takeon.lost", "home_9", "home", "away_4")]
+    assert takeons(duel_end("away_4", "home_9", "home_9", speed_m_s=1.0)) == [], "he stood"
+    assert takeons(duel_end("away_4", "home_9", "home_9", ahead_m=-0.4)) == [], "tackled from behind"
+    assert takeons(duel_end("away_4", "home_9", "", "loose")) == []
 
 
 def dribble(seconds: float, speed_m_s: float = 5.0, ball_m: float = 0.4, rival_m: float = 3.0) -> list[Event]:
     """home_9 runs from 0 past an opponent who stands at ``rival_m``."""
-    times = [0.04 * i for i in range(round(seconds / 0.04))]
+    times = [0.1 * i for i in range(round(seconds / 0.1))]
     return [look(1 + t, speed_m_s * t + ball_m, speed_m_s, home_9=speed_m_s * t, away_4=rival_m) for t in times]
 
 
-def takeons(*causes: Event) -> list[tuple[str, str, object, bool]]:
-    return [(e.kind, e.payload.player, e.payload.detail["other"], bool(e.annuls)) for e in fold(TakeOn(), causes)]
-
-
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_who_runs_past_an_opponent_in_front_of_him_has_won(sign: float) -> None:
+def test_who_runs_past_an_opponent_and_keeps_the_ball_has_won_a_duel(sign: float) -> None:
     run = [
-        look(1 + 0.04 * i, sign * (0.2 * i + 0.4), sign * 5.0, home_9=sign * 0.2 * i, away_4=sign * 3.0)
-        for i in range(30)
+        look(1 + 0.1 * i, sign * (0.5 * i + 0.4), sign * 5.0, home_9=sign * 0.5 * i, away_4=sign * 3.0)
+        for i in range(15)
     ]
-    assert takeons(GAIN, *run) == [("takeon.won", "home_9", "away_4", False)]
-
-
-def test_an_opponent_in_front_who_gets_the_ball_has_won_it() -> None:
-    gained = about("possession.gain", 1.5, "away_4", "hit")
-    assert takeons(GAIN, *dribble(0.4), gained) == [("takeon.lost", "home_9", "away_4", False)]
-
-
-def test_who_loses_the_ball_to_the_one_he_passed_has_lost_after_all() -> None:
-    gained = about("possession.gain", 2.2, "away_4", "touch")
-    assert takeons(GAIN, *dribble(1.1), gained) == [
-        ("takeon.won", "home_9", "away_4", False),
-        ("takeon.lost", "home_9", "away_4", True),
+    emitted = fold(Duel(), [*HAS, *run])
+    assert [row[:4] for row in rows(emitted)] == [
+        ("duel.start", "ground", "home_9", "away_4"),
+        ("duel.end", "ground", "home_9", "away_4"),
     ]
-    late = about("possession.gain", 4.2, "away_4", "touch")
-    assert takeons(GAIN, *dribble(1.1), late) == [("takeon.won", "home_9", "away_4", False)]
+    assert 1.65 < rows(emitted)[0][4] < 1.75
+    assert takeons(emitted[1])[0][0] == "takeon.won"
 
 
 @pytest.mark.parametrize(
     "causes",
     [
-        [GAIN, *dribble(4.0, speed_m_s=1.0)],
-        [GAIN, *dribble(1.1, ball_m=3.0)],
-        [GAIN, *dribble(1.1, rival_m=9.0)],
-        [GAIN, *dribble(0.4), about("kick.released", 1.45, "home_9"), about("possession.gain", 1.5, "away_4", "hit")],
-        [GAIN, *dribble(0.4), about("possession.gain", 1.5, "away_4", "hit", speed_before_m_s=15.0)],
-        [GAIN, *dribble(0.4), about("possession.gain", 1.5, "home_8", "hit")],
-        [GAIN, about("play.dead", 0.95), *dribble(1.1)],
-        dribble(1.1),
+        [*HAS, *dribble(4.0, speed_m_s=1.0)],
+        [*HAS, *dribble(1.5, ball_m=3.0)],
+        [*HAS, *dribble(1.5, rival_m=9.0)],
+        [*HAS, *dribble(0.6)],
+        [*HAS, *dribble(0.9), about("hit", 1.9, "away_4"), *dribble(1.5)[9:]],
+        [HAS[0], about("hit", 0.9, "home_9", speed_after_m_s=15.0), *dribble(1.5)],
+        [*HAS, about("phase.dead", 0.95), *dribble(1.5)],
+        dribble(1.5),
     ],
-    ids=["walks", "without the ball", "far", "kicked", "a block", "a mate", "dead", "nobody's ball"],
-)
-def test_no_take_on(causes: list[Event]) -> None:
-    assert takeons(*causes) == []
+    ids=["walks", "without the ball", "far", "not past him", "loses it", "kicked", "dead", "nobody's ball"],
+)  # fmt: skip
+def test_nobody_is_passed(causes: list[Event]) -> None:
+    assert [row for row in duels(*causes) if row[0] == "duel.end" and row[2] == "home_9"] == []

@@ -13,7 +13,8 @@ import pytest
 from detectors.actions.flight import ShotParameters, opening_rad
 from detectors.ball.changes import AccelerationPeak
 from detectors.ball.optical_breaks import fits_optical_breaks
-from detectors.contacts.hits import KickReleased, PlayerHitsBall
+from detectors.contacts.hits import PlayerHitsBall
+from detectors.contacts.releases import KickReleased
 from detectors.proximity.near import Near
 from football.constants import BALL_SPEED_MAX_M_S
 from football.match_sheet import MatchSheet, Quality
@@ -172,3 +173,62 @@ def test_a_fit_that_says_more_than_any_ball_can_do_is_made_as_short_and_the_stri
         assert math.hypot(vx, vy, vz) == pytest.approx(BALL_SPEED_MAX_M_S, abs=2.0)
         assert math.hypot(vx, vy, vz) <= BALL_SPEED_MAX_M_S + 0.02
         assert math.atan2(vx, vy) == pytest.approx(0.0, abs=0.1), "the direction is the measured one"
+
+
+def repeated(states: list[Event], begin_s: float, end_s: float) -> list[Event]:
+    """The states of a system that repeats a position for a while and then goes on with the true one."""
+    held = next(e.payload for e in states if e.ts_us >= begin_s * 1e6)
+    out: list[Event] = []
+    for event in states:
+        ball = held if begin_s * 1e6 <= event.ts_us < end_s * 1e6 else event.payload
+        before = out[-1].payload if out else ball
+        assert isinstance(ball, BallState)
+        assert isinstance(before, BallState)
+        vx, vy, run = (ball.x_m - before.x_m) / FRAME_S, (ball.y_m - before.y_m) / FRAME_S, before.run + 1
+        if math.hypot(vx, vy) > BALL_SPEED_MAX_M_S:
+            vx, vy, run = 0.0, 0.0, 1
+        ball = msgspec.structs.replace(ball, vx_m_s=vx, vy_m_s=vy, run=run)
+        out.append(msgspec.structs.replace(event, payload=ball))
+    return out
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_track_that_is_repeated_and_jumps_on_is_neither_stopped_nor_kicked(seed: int) -> None:
+    states = repeated(ball([(0.0, 0.0, 0.0, 0.11), (3.0, 21.0, 0.0, 0.11)], seed), 1.0, 1.16)
+    assert hits(states, player("home_9", 7.0, -1.3), player("away_3", 8.2, 0.6)) == []
+
+
+@pytest.mark.parametrize("late_s", [0.0, 0.02])
+def test_a_ball_that_lay_and_is_kicked_has_not_jumped(late_s: float) -> None:
+    way = [(0.0, 0.0, 0.0, 0.11), (1.2 + late_s, 0.0, 0.0, 0.11), (3.0, 27.0, 0.0, 0.11)]
+    struck = hits(ball(way, noise_m=0.0), player("home_9", -0.4, 0.0))
+    assert [round(e.ts_us / 1e6, 2) for e in struck] == [pytest.approx(1.2 + late_s, abs=0.03)]
+
+
+@pytest.mark.parametrize(
+    ("onward_m_s", "expected"), [(9.0, ["home_9"]), (4.5, []), (0.0, [])], ids=["faster", "slower", "stopped dead"]
+)
+def test_beyond_reach_a_body_makes_a_ball_faster_but_does_not_stop_it(onward_m_s: float, expected: list[str]) -> None:
+    way = [(0.0, -7.0, 0.0, 0.11), (1.01, 0.0, 0.0, 0.11), (2.0, onward_m_s, 0.0, 0.11)]
+    struck = hits(ball(way), player("home_9", 0.0, -1.3))
+    assert [payload(e).player for e in struck] == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_heights_that_jump_part_no_kick_into_two(seed: int) -> None:
+    """One kick over the ground; heights are up to a metre too great from then on."""
+    states = ball([(0.0, 0.0, 0.0, 0.11), (1.01, 4.0, 0.0, 0.11), (2.0, 18.0, 6.0, 0.11)], seed)
+    for at, up_m in zip(range(26, 31), (0.6, 1.0, 0.7, 0.9, 0.8), strict=True):
+        high = msgspec.structs.replace(states[at].payload, z_m=0.1 + up_m)  # type: ignore[type-var]
+        states[at] = msgspec.structs.replace(states[at], payload=high)
+    assert len([e for e in fold(AccelerationPeak(SHEET), states) if e.ts_us < 1_100_000]) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_kick_that_was_not_seen_is_dated_where_the_ball_left_its_kicker(seed: int) -> None:
+    """He stops the ball; then the track repeats its position while he kicks it."""
+    way = [(0.0, -8.0, 0.0, 0.11), (1.0, 0.0, 0.0, 0.11), (2.0, 0.8, 0.0, 0.11), (3.2, 0.8, 18.0, 0.11)]
+    states = repeated(ball(way, seed), 1.4, 2.16)
+    (left,) = hits(states, player("home_9", 0.5, -0.3), detector=KickReleased(SHEET))
+    assert payload(left).detail["kick_us"] == pytest.approx(2_000_000, abs=60_000)
+    assert payload(left).detail["kick_x_m"] == pytest.approx(0.8, abs=0.3)

@@ -64,4 +64,6 @@ def test_a_new_shape_follows_once_it_has_held_and_a_moment_changes_nothing():
     changed = found(scenes((120, "4-4-2", "4-3-3"), (300, "3-4-3", "4-3-3")))
     assert [row[:2] for row in changed] == [("away", "4-3-3"), ("home", "3-4-3"), ("home", "4-4-2")]
     assert 120 <= changed[1][2] < changed[1][3] <= 380
+    events = fold(Formation(SHEET), scenes((120, "4-4-2", "4-3-3"), (300, "3-4-3", "4-3-3")))
+    assert [e.payload.detail["before"] for e in events if e.payload.team == "home"] == ["", "4-4-2"]
     assert len(found(scenes((120, "4-4-2", "4-3-3"), (30, "3-4-3", "4-3-3"), (120, "4-4-2", "4-3-3")))) == 2

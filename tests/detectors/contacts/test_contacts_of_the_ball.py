@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from detectors.ball.changes import AccelerationPeak, BallTurn, SpeedStep
-from detectors.contacts.hits import KickReleased, PlayerHitsBall, SoftTouch
+from detectors.contacts.hits import PlayerHitsBall, SoftTouch
+from detectors.contacts.releases import KickReleased
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest, Near, NearestPlayer, PossessionZone
 from football.match_sheet import MatchSheet, Quality
@@ -171,8 +172,9 @@ def test_of_two_who_are_equally_near_the_one_who_can_have_pushed_it_hit_the_ball
 def test_a_small_change_far_from_everybody_is_no_hit() -> None:
     far = closest(40_000, "home_2", dx_m=1.4)
     scene = clock(0, 40_000, 80_000)
-    assert hits(far, peak(40_000, delta_v_m_s=3.0), *scene) == []
-    assert hits(far, peak(40_000, delta_v_m_s=5.0), *scene) == [(40_000, "home_2")]
+    assert hits(far, peak(40_000, delta_v_m_s=3.0, speed_before_m_s=6.0), *scene) == []
+    assert hits(far, peak(40_000, delta_v_m_s=5.0, speed_before_m_s=6.0), *scene) == [(40_000, "home_2")]
+    assert hits(far, peak(40_000, delta_v_m_s=3.0, speed_before_m_s=4.0), *scene) == [(40_000, "home_2")], "faster"
 
 
 @pytest.mark.parametrize(

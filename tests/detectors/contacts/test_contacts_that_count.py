@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 
 from detectors.actions.passes import PassAttempt
 from detectors.contacts.hits import PlayerHitsBall
 from detectors.emission import make_event
-from detectors.outcomes.receptions import Interception, PassOutcome
+from detectors.outcomes.receptions import PassOutcome
 from detectors.play.goalkeeper_hands import GoalkeeperHands
 from detectors.proximity.near import Candidate, Closest
 from football.match_sheet import MatchSheet, Player
@@ -102,6 +103,33 @@ def test_a_runners_own_ball_that_only_gets_a_little_slower_was_not_touched(
 ) -> None:
     made = hits(closest(90, FOOT), peak(100, 0.5, 4.0), peak(500, 3.5, after_m_s, across_m_s))
     assert made == [(100, "home_6"), *([(500, "home_6")] if counts else [])]
+
+
+@pytest.mark.parametrize(
+    ("runs_m_s", "made_by"), [(5.0, "home_6"), (-4.0, "away_4")], ids=["runs with the ball", "runs away from it"]
+)
+def test_of_two_centroids_it_is_the_one_who_is_with_the_ball_before_and_after(runs_m_s: float, made_by: str) -> None:
+    near = [
+        Candidate("away_4", "away_4", "away", "", -0.6, 0.0, 0.6, -3.0, 0.0),
+        Candidate("home_6", "home_6", "home", "", 0.8, 0.0, 0.8, runs_m_s, 0.0),
+    ]
+    causes = Event("ball.closest", 1_000_000, "ball", 0, Closest(tuple(near))), peak(1_000, 5.0, 7.5)
+    events = [causes[1], causes[0], frame_event(1.04, (0.0, 0.0), [])]
+    assert [e.payload.player for e in fold(PlayerHitsBall(MatchSheet()), events)] == [made_by]
+
+
+@pytest.mark.parametrize(("ahead_m", "made_by"), [(0.7, "home_6"), (0.95, "away_4")], ids=["in reach", "out of reach"])
+def test_a_ball_out_of_the_reach_of_who_had_it_was_taken_by_the_opponent_at_it(ahead_m: float, made_by: str) -> None:
+    def near(own_m: float, rival_m: float) -> Event:
+        own = Candidate("home_6", "home_6", "home", "", own_m, 0.0, own_m, 4.0, 0.0)
+        rival = Candidate("away_4", "away_4", "away", "", 0.0, rival_m, rival_m, 4.0, 0.0)
+        return Event("ball.closest", round(own_m * 1e6), "ball", 0, Closest((own, rival)))
+
+    pushed, taken = peak(100, 0.5, 4.0), peak(800, 4.0, 0.5, across_m_s=3.0)
+    first = msgspec.structs.replace(near(0.3, 2.0), ts_us=100_000)
+    second = msgspec.structs.replace(near(ahead_m, 0.6), ts_us=800_000)
+    events = [pushed, first, frame_event(0.14, (0.0, 0.0), []), taken, second, frame_event(0.84, (0.0, 0.0), [])]
+    assert [e.payload.player for e in fold(PlayerHitsBall(MatchSheet()), events)] == ["home_6", made_by]
 
 
 def test_of_two_feet_at_the_ball_it_is_rather_his_who_had_it() -> None:
@@ -288,11 +316,6 @@ def deflected(at_s: float, player: str) -> list[Event]:
 def test_a_deflected_pass_is_under_way_until_somebody_has_the_ball(then: Event, expected: tuple[str, int]) -> None:
     out = fold(PassOutcome(), [attempt(), *deflected(1.5, "away_4"), then])
     assert [(e.kind, e.ts_us) for e in out] == [expected]
-
-
-def test_who_deflects_a_pass_has_not_intercepted_it() -> None:
-    assert fold(Interception(), [attempt(), *deflected(1.5, "away_4")]) == []
-    assert len(fold(Interception(), [attempt(), event("possession.gain", 1.5, "away_4")])) == 1
 
 
 def test_a_kicker_who_plays_the_ball_next_has_dribbled_and_his_attempt_is_taken_back() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shapely.geometry import MultiPoint
 
 from detectors.control.bands import NO_BAND, follow
+from detectors.control.dominance import VoronoiShare
 from detectors.control.pressure import (
     IntensityParameters,
     PressingIndex,
@@ -377,3 +378,18 @@ def test_options_are_counted_for_who_has_the_ball():
     free = [look(k / 5, [holder, *mates, body("away_4", 40.0, 0.0)], ball, "home_6") for k in range(5)]
     held = [look(1 + k / 5, [holder, *mates, *guards], ball, "home_6") for k in range(5)]
     assert rows_of(fold(PassingOptions(SHEET), [*free, *held])) == [("options", "3+", "home"), ("options", "0", "home")]
+
+
+# -- 10.8 --------------------------------------------------------------------------------------------------------
+
+
+def test_the_share_of_the_pitch_is_published_when_it_changes_by_a_twentieth():
+    def look(at_s: float, home_x: float, live: bool = True) -> Event:
+        scene = Scene(None, (body("home_6", home_x, 0.0),), (body("away_4", 20.0, 0.0),), "home", live)
+        return Event("scene", round(at_s * 1e6), "scene", round(at_s * 5), scene)
+
+    looks = [look(1.0, -20.0), look(1.2, 10.0), look(2.0, -19.0), look(3.0, 10.0), look(4.0, -20.0, live=False)]
+    out = fold(VoronoiShare(MatchSheet()), looks)
+    shares = [(e.payload.team, e.payload.detail["share"], e.ts_us / 1e6) for e in out]
+    assert shares == [("home", 0.5, 1.0), ("away", 0.5, 1.0), ("home", pytest.approx(0.642, abs=0.02), 3.0),
+                      ("away", pytest.approx(0.358, abs=0.02), 3.0)]  # fmt: skip

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from detectors.patterns.language import parse
-from detectors.patterns.matcher import Matcher
-from detectors.patterns.syntax import PatternEvent, Query
+from detectors.patterns.matcher import MOST_MATCHES, Matcher
+from detectors.patterns.syntax import PASSES, POSSESSIONS, PatternEvent, Query
 
 STRATEGIES = ("stnm", "stam", "stnm-all", "stam-all", "strict")
 
@@ -67,7 +67,9 @@ def queries(draw: st.DrawFn) -> str:
             where.append(text.replace("X", draw(st.sampled_from(plain))).replace("N", name))
     clauses = [f"PATTERN SEQ({', '.join(parts)})"]
     clauses += [f"WHERE {' AND '.join(where)}"] if where else []
-    clauses += [f"WITHIN {draw(st.sampled_from((3, 6, 12, 12)))} ms"]
+    bounds = [f"{draw(st.sampled_from((3, 6, 12, 12)))} ms"]
+    bounds += draw(st.sampled_from(([], [], [], ["1 pass"], ["3 passes"], ["possession"], ["2 passes", "possession"])))
+    clauses += [f"WITHIN {', '.join(bounds)}"]
     clauses += ["PER g"] if draw(st.integers(0, 5)) == 0 else []
     clauses += ["TIES"] if draw(st.integers(0, 3)) == 0 else []
     return "\n".join(clauses)
@@ -97,9 +99,18 @@ def inputs(draw: st.DrawFn, most: int = 8) -> list[tuple[PatternEvent, int]]:
     return arrivals
 
 
-def run(query: Query, strategy: Any, arrivals: Sequence[tuple[PatternEvent, int]]) -> set[tuple[str, ...]]:
+def read(text: str) -> Query:
+    """A query over the kinds a to c, of which ``b`` counts as a pass, and ``c`` as the beginning of a possession."""
+    query = parse(text)
+    counted = {PASSES: ("b",), POSSESSIONS: ("c",)}
+    return query._replace(limits=tuple(limit._replace(kinds=counted[limit.kinds]) for limit in query.limits))
+
+
+def run(
+    query: Query, strategy: Any, arrivals: Sequence[tuple[PatternEvent, int]], most: int = MOST_MATCHES
+) -> set[tuple[str, ...]]:
     """The live set after all inputs, from the changes; checks that it never contradicts itself."""
-    matcher = Matcher([query], strategy)
+    matcher = Matcher([query], strategy, most)
     live: set[tuple[str, ...]] = set()
     for one, diff in arrivals:
         for change in matcher.push(one, diff):

@@ -26,7 +26,7 @@ def matches(query: Query, strategy: str, events: Sequence[PatternEvent]) -> set[
     found = set()
     for part in partitions.values():
         for steps in alternatives(query.structure):
-            for bound in Definition(query, steps, part).select(strategy):
+            for bound in Definition(query, steps, part, stream).select(strategy):
                 found.add(tuple(event.id for each in bound for event in each))
     return found
 
@@ -45,8 +45,10 @@ def alternatives(part: Any) -> list[list[Step]]:
 class Definition:
     """One sequence of steps over one partition, in canonical order."""
 
-    def __init__(self, query: Query, steps: list[Step], stream: list[PatternEvent]) -> None:
-        self.query, self.stream = query, stream
+    def __init__(
+        self, query: Query, steps: list[Step], stream: list[PatternEvent], everything: list[PatternEvent]
+    ) -> None:
+        self.query, self.stream, self.everything = query, stream, everything
         self.steps = [step for step in steps if not step.negated]
         #: Negated steps, each with the number of positive steps before it.
         self.negated = [(sum(not s.negated for s in steps[:at]), step) for at, step in enumerate(steps) if step.negated]
@@ -74,6 +76,15 @@ class Definition:
         """True if the second event is strictly after the first."""
         return first < second and (self.query.ties or first.ts_us < second.ts_us)
 
+    def in_window(self, first: PatternEvent, last: PatternEvent) -> bool:
+        """True if a match may reach from one event to another."""
+        for limit in self.query.limits:
+            begin_us = first.ts_us if limit.with_first else first.ts_us + 1
+            counted = [e for e in self.everything if e.kind in limit.kinds and begin_us <= e.ts_us <= last.ts_us]
+            if len(counted) > limit.most:
+                return False
+        return last.ts_us - first.ts_us <= self.query.within_us
+
     def all_picks(self, *, contiguous: bool) -> Iterator[Bound]:
         """Every increasing pick within the window, in every spelling."""
         for size in range(1, len(self.stream) + 1):
@@ -82,7 +93,7 @@ class Definition:
                     continue
                 pick = [self.stream[at] for at in places]
                 in_order = all(self.before(a, b) for a, b in pairwise(pick))
-                if in_order and pick[-1].ts_us - pick[0].ts_us <= self.query.within_us:
+                if in_order and self.in_window(pick[0], pick[-1]):
                     yield from self.spellings(pick, 0)
 
     def spellings(self, pick: list[PatternEvent], at: int) -> Iterator[Bound]:
@@ -139,7 +150,7 @@ class Definition:
         """States of a run after it takes an event."""
         bound = state[0] if state else ((),) * len(self.steps)
         flat = [e for each in bound for e in each]
-        if flat and not (self.before(flat[-1], event) and event.ts_us - flat[0].ts_us <= self.query.within_us):
+        if flat and not (self.before(flat[-1], event) and self.in_window(flat[0], event)):
             return
         for at in self.options(state):
             if self.steps[at].takes(event.kind):
@@ -191,9 +202,9 @@ class Definition:
                 continue
             if (last and not self.before(last[0], event)) or (following and not self.before(event, following[0])):
                 continue
-            if not last and event.ts_us < flat[-1].ts_us - self.query.within_us:
+            if not last and not self.in_window(event, flat[-1]):
                 continue
-            if not following and event.ts_us > flat[0].ts_us + self.query.within_us:
+            if not following and not self.in_window(flat[0], event):
                 continue
             if all(self.holds(n, bound, {step.name: event}) for n in self.of_negated.get(step.name, ())):
                 return False

@@ -44,9 +44,9 @@ SCENES: dict[str, tuple[str, list[str], str]] = {
         "0 pass.complete p team=home start_y_m=-25 y_m=22; 4 pass.intercepted q team=home; 6 cross c team=home",
     ),
     "cross_without_shot": (
-        "0 cross c team=home; 3 shot.attempt s team=away",
-        ["c"],
-        "0 cross c team=home; 3 shot.attempt s team=home",
+        "0 cross c team=home; 3 shot.attempt s team=away; 5 clearance l team=away",
+        ["c l"],
+        "0 cross c team=home; 3 shot.attempt s team=home; 5 clearance l team=away",
     ),
     "three_shots": (
         "0 shot.attempt a team=home; 9 shot.attempt b team=home; 11 shot.attempt x team=away;"
@@ -69,6 +69,158 @@ SCENES: dict[str, tuple[str, list[str], str]] = {
         ["i c t"],
         "0 interception i player=h4; 20 clearance c player=h4; 61 tackle.won t player=h4",
     ),
+    "counter_goal": (
+        "0 counter.start c team=home; 9 goal.scored g team=home",
+        ["c g"],
+        "0 counter.start c team=home; 9 goal.scored g team=away",
+    ),
+    "post_then_goal": (
+        "0 shot.post p team=away; 3 goal.scored g team=away",
+        ["p g"],
+        "0 shot.post p team=away; 11 goal.scored g team=away",
+    ),
+    "rebound_goal": (
+        "0 shot.saved s team=away player=a1; 2 goal.scored g team=home player=h9",
+        ["s g"],
+        "0 shot.saved s team=away player=a1; 7 goal.scored g team=home player=h9",
+    ),
+    "penalty_saved": (
+        "0 restart.penalty p team=home player=h9; 1 shot.saved s team=away player=a1",
+        ["p s"],
+        "0 restart.penalty p team=home player=h9; 1 goal.scored g team=home; 30 shot.saved s team=away",
+    ),
+    "corner_goal": (
+        "0 restart.corner c team=home; 8 goal.scored g team=home",
+        ["c g"],
+        "0 restart.corner c team=home; 11 goal.scored g team=away",
+    ),
+    "direct_free_kick": (
+        "0 restart.free_kick f player=h8; 0.2 shot.attempt s player=h8",
+        ["f s"],
+        "0 restart.free_kick f player=h8; 2 shot.attempt s player=h9",
+    ),
+    "throw_to_box": (
+        "0 restart.throw_in t team=home; 3 entry e team=home variant=box,_centre_lane",
+        ["t e"],
+        "0 restart.throw_in t team=home; 3 entry e team=home variant=third,_left_wing",
+    ),
+    "quick_throw": (
+        "0 out o; 4 restart.throw_in t team=home",
+        ["o t"],
+        "0 out o; 9 restart.throw_in t team=home",
+    ),
+    "keeper_starts_attack": (
+        "0 gk.claim c player=h1 team=home; 4 pass.complete p player=h1 team=home length_m=45;"
+        " 12 shot.attempt s team=home",
+        ["c p s"],
+        "0 gk.claim c player=h1 team=home; 4 pass.complete p player=h1 team=home length_m=12;"
+        " 12 shot.attempt s team=home",
+    ),
+    "counterpress_to_shot": (
+        "0 counterpress.won w team=home; 6 shot.attempt s team=home",
+        ["w s"],
+        "0 counterpress.won w team=home; 9 shot.attempt s team=home",
+    ),
+    "tackle_to_counter": (
+        "0 tackle.won t team=away player=a5; 5 counter.start c team=away",
+        ["t c"],
+        "0 tackle.won t team=away player=a5; 5 counter.start c team=home",
+    ),
+    "lost_dribble_punished": (
+        "0 takeon.lost t team=home player=h7; 10 shot.attempt s team=away",
+        ["t s"],
+        "0 takeon.lost t team=home player=h7; 10 shot.attempt s team=home",
+    ),
+    "back_pass_lost": (
+        "0 gk.backpass b team=home; 3 pass.intercepted p team=home; 9 shot.attempt s team=away",
+        ["b p s"],
+        "0 gk.backpass b team=home; 3 pass.intercepted p team=away; 9 shot.attempt s team=away",
+    ),
+    "double_save": (
+        "0 shot.saved a player=h1; 3 shot.saved b player=h1",
+        ["a b"],
+        "0 shot.saved a player=h1; 3 shot.saved b player=a1",
+    ),
+    "blocked_twice": (
+        "0 shot.blocked a team=home; 5 shot.blocked b team=home",
+        ["a b"],
+        "0 shot.blocked a team=home; 5 shot.blocked b team=away",
+    ),
+    "head_and_shoot": (
+        "0 cross c team=home; 1.5 header h team=home; 3 shot.attempt s team=home",
+        ["c h s"],
+        "0 cross c team=home; 1.5 header h team=away; 3 shot.attempt s team=home",
+    ),
+    "aerial_then_shot": (
+        "0 aerial.won a team=home; 4 shot.attempt s team=home",
+        ["a s"],
+        "0 aerial.won a team=away; 4 shot.attempt s team=home",
+    ),
+    "through_and_shot": (
+        "0 pass.through p team=home player=h8; 3 shot.attempt s team=home player=h9",
+        ["p s"],
+        "0 pass.through p team=home player=h8; 1 play.dead d; 3 shot.attempt s team=home player=h9",
+    ),
+    "two_lines_broken": (
+        "0 linebreak a team=home; 5 linebreak b team=home; 9 entry e team=home",
+        ["a b e"],
+        "0 linebreak a team=home; 5 linebreak b team=away; 9 entry e team=home",
+    ),
+    "eight_outplayed": (
+        "0 packing a team=home opponents=5; 6 packing b team=home opponents=3",
+        ["a b"],
+        "0 packing a team=home opponents=4; 6 packing b team=home opponents=3",
+    ),
+    "carry_and_shoot": (
+        "0 progress.carry c player=h7 gain_m=14; 2 shot.attempt s player=h7",
+        ["c s"],
+        "0 progress.carry c player=h7 gain_m=14; 2 shot.attempt s player=h9",
+    ),
+    "sprint_to_cross": (
+        "0 sprint.start r player=h2; 5 cross c player=h2",
+        ["r c"],
+        "0 sprint.start r player=h3; 5 cross c player=h2",
+    ),
+    "back_and_tackle": (
+        "0 run.recovery r player=h6; 4 tackle.won t player=h6",
+        ["r t"],
+        "0 run.recovery r player=h6; 9 tackle.won t player=h6",
+    ),
+    "scored_and_conceded": (
+        "0 goal.scored a team=home; 200 goal.scored b team=away",
+        ["a b"],
+        "0 goal.scored a team=home; 200 goal.scored b team=home",
+    ),
+    "brace": (
+        "0 goal.scored a player=h9; 900 goal.scored b player=h9",
+        ["a b"],
+        "0 goal.scored a player=h9; 900 goal.scored b player=h10",
+    ),
+    "offside_again": (
+        "0 offside.offence a team=away; 150 offside.offence b team=away",
+        ["a b"],
+        "0 offside.offence a team=away; 150 offside.offence b team=home",
+    ),
+    "foul_and_card": (
+        "0 official.foul f team=home; 40 official.card c team=home player=h4",
+        ["f c"],
+        "0 official.foul f team=home; 40 official.card c team=away player=a4",
+    ),
+    "three_corners": (
+        "0 restart.corner a team=home; 50 restart.corner b team=home; 120 restart.corner c team=home",
+        ["a b c"],
+        "0 restart.corner a team=home; 50 restart.corner b team=home; 190 restart.corner c team=home",
+    ),
+    "keeper_sweeps_up": (
+        "0 pass.attempt p team=home; 4 gk.sweep g team=away player=a1",
+        ["p g"],
+        "0 pass.attempt p team=away; 4 gk.sweep g team=away player=a1",
+    ),
+    "ten_passes_and_goal": (
+        "0 sequence.step q team=home passes=10; 20 goal.scored g team=home",
+        ["q g"],
+        "0 sequence.step q team=home passes=9; 20 goal.scored g team=home",
+    ),
 }
 
 
@@ -85,7 +237,10 @@ def events_of(scene: str) -> list[PatternEvent]:
     found = []
     for line in scene.split(";"):
         seconds, kind, name, *values = line.split()
-        payload = {key: value(text) for key, _, text in (one.partition("=") for one in values)}
+        payload = {
+            key: value(text.replace("_", " ") if key == "variant" else text)
+            for key, _, text in (one.partition("=") for one in values)
+        }
         found.append(PatternEvent(round(float(seconds) * 1e6), (kind,), name, kind, payload))
     return found
 

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 
-from detectors.patterns.language import parse
 from detectors.patterns.syntax import PatternError
-from tests.detectors.patterns.cases import STRATEGIES, inputs, queries, run, standing
+from tests.detectors.patterns.cases import STRATEGIES, inputs, queries, read, run, standing
 from tests.detectors.patterns.definition import matches
 
 
@@ -17,7 +16,7 @@ def agree(text: str, strategy: Any, arrivals: list[Any]) -> None:
     """The live set is that of the definition."""
     note(f"{text}\nstrategy {strategy}\narrivals {[(e.id, e.ts_us // 1000, e.payload, d) for e, d in arrivals]}")
     try:
-        query = parse(text)
+        query = read(text)
         found = run(query, strategy, arrivals)
     except PatternError as error:
         note(f"refused: {error}")

@@ -12,7 +12,7 @@ from detectors.patterns.language import parse
 from detectors.patterns.matcher import Matcher
 from detectors.patterns.search import TooManyMatchesError
 from detectors.patterns.syntax import PatternEvent
-from tests.detectors.patterns.cases import event, words
+from tests.detectors.patterns.cases import event, run, words
 from tests.detectors.patterns.definition import matches
 
 IN_ORDER = "b1 b2 a3 a4 a5 a6 a7 b8 a9 c10 b11 b12 a13 b14 a15 b16 a17 a18 c19 c20"
@@ -163,6 +163,47 @@ def test_too_many_matches_are_refused_by_their_number():
         matcher.push(event("c40"))
 
 
+@pytest.mark.parametrize("strategy", ["stam", "stam-all"])
+@pytest.mark.parametrize("structure", ["a x, b y, c z", "a x, b+ y, c z", "a+ x, b+ y, c z", "a x, b+ y, d+ w, c z"])
+def test_the_number_of_matches_is_known_before_they_are_searched(structure: str, strategy: Any):
+    """A bound of one less than the number refuses, and names the number."""
+    events = [*uniform(9, seed=2, kinds="abd"), event("c14")]
+    query = words(f"{structure} W30")
+    found = len(matches(query, strategy, events))
+    assert found > 1
+    matcher = Matcher([query], strategy, most=found - 1)
+    for one in events[:-1]:
+        matcher.push(one)
+    with pytest.raises(TooManyMatchesError, match=f"about {found} matches end with the event c14"):
+        matcher.push(events[-1])
+
+
+def test_matches_that_hold_too_many_events_are_refused_by_their_number():
+    query = parse("PATTERN SEQ(a+ x, b+ y, c z) WITHIN 1 s")
+    with pytest.raises(TooManyMatchesError, match=r"matches stand and hold more than 5,000 events, the bound"):
+        run(query, "stam", [(one, 1) for one in uniform(900, seed=6)], most=50)
+
+
+def test_an_end_without_the_rarest_step_is_not_searched(monkeypatch: pytest.MonkeyPatch):
+    from detectors.patterns.maximal import MaximalSearch
+
+    ends: list[str] = []
+    inner = MaximalSearch.ending_with
+    monkeypatch.setattr(MaximalSearch, "ending_with", lambda self, end: (ends.append(end.id), inner(self, end))[1])
+    events = [event(f"{'b' if n in (5, 2_500) else 'ac'[n % 2]}{n}") for n in range(3_000)]
+    found = answer("PATTERN SEQ(a x, b y, c z) WITHIN 9 ms", "stam", events)
+    near = [number for b in (5, 2_500) for number in range(max(b - 9, 0), b + 10)]
+    triples = [
+        (first, b, last)
+        for b in (5, 2_500)
+        for first in near
+        for last in near
+        if first < b < last <= first + 9 and events[first].kind == "a" and events[last].kind == "c"
+    ]
+    assert found == {tuple(events[number].id for number in triple) for triple in triples}
+    assert len(ends) < 12
+
+
 def test_purged_events_are_forgotten_and_the_rest_goes_on():
     matcher, whole = (Matcher([words(ABPC)]) for _ in range(2))
     events = uniform(500, seed=8)
@@ -179,7 +220,37 @@ def test_patterns_share_the_lists_of_their_steps():
     matcher = Matcher([words(ABC), words(ABPC), words(APBPC)])
     matcher.push(event("a1"))
     (partition,) = matcher._partitions.values()
-    assert len(partition.lists) == 3
+    assert len(partition.uses) == 3
+
+
+@pytest.mark.parametrize("strategy", ["stnm", "stam", "stnm-all", "stam-all"])
+@pytest.mark.parametrize("structure", [ABC, ABPC, APBPC])
+def test_patterns_that_differ_in_their_window_are_searched_once_and_each_has_its_own_matches(
+    structure: str, strategy: Any
+):
+    arrivals = [(one, 1) for one in scattered(uniform(120, seed=11), 0.3, seed=12)]
+    arrivals += [(one, -1) for one, _ in arrivals[::9]]
+    queries = [words(structure.replace("W10", f"W{within}")) for within in (7, 3, 12, 3)]
+    matcher, live = Matcher(queries, strategy), [set[tuple[str, ...]]() for _ in queries]
+    nests = strategy in ("stnm", "stnm-all") or structure != APBPC
+    assert len(matcher.families) == (1 if nests else len(queries))
+    for one, diff in arrivals:
+        for change in matcher.push(one, diff):
+            ids = tuple(each.id for each in change.match)
+            (live[change.pattern].add if change.diff > 0 else live[change.pattern].remove)(ids)
+    for number, query in enumerate(queries):
+        assert live[number] == run(query, strategy, arrivals), number
+        assert live[number] == {tuple(e.id for e in m) for n, m in matcher.matches() if n == number}
+
+
+def test_steps_with_the_same_conditions_share_a_list():
+    texts = ("SEQ(a x, b y) WHERE y.v > 1", "SEQ(c y, b x) WHERE x.v > 1", "SEQ(a x, b y) WHERE y.v > 2")
+    matcher = Matcher([parse(f"PATTERN {text} WITHIN 9 ms") for text in texts])
+    for name in ("a1", "c2", "b3"):
+        matcher.push(event(name, v=2))
+    (partition,) = matcher._partitions.values()
+    assert sorted(len(use.events) for use in partition.uses.values()) == [0, 1, 1, 1]
+    assert sorted(number for number, _ in matcher.matches()) == [0, 1]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from detectors.actions.possession import IndividualPossession
 from detectors.emission import make_event
 from detectors.play.evidence import Case, EvidenceParameters, Played, chance_of_play, with_contact
 from football.match_sheet import MatchSheet
-from football.payloads import EventPayload
+from football.payloads import EventPayload, build_frame
 from middleware.events import Event
 from tests.detectors.disorder import stands_in_disorder
 from tests.detectors.scene import Point, cast, concluded, fold, hit, path, rows_of, scene, stay
@@ -126,6 +126,59 @@ def test_a_throw_in_is_dated_at_the_throw_however_short_the_rest(rest_s: float):
 def test_a_short_rest_alone_is_no_restart():
     events, _ = quick_throw(0.6, received=False)
     assert [kind for kind, _, _ in rows_of(concluded(events, SHEET, "play.", "restart."))] == ["play.dead"]
+
+
+def unseen(events: list[Event], begin_us: int, end_us: int, *, held: bool) -> list[Event]:
+    """The frames of a system that does not find the ball for a while, or repeats its position and then jumps."""
+    frames = [e for e in events if e.kind == "frame"]
+    last = next(e.payload for e in reversed(frames) if e.ts_us < begin_us)
+    out: list[Event] = []
+    for event in events:
+        away_us = event.ts_us - end_us
+        if event.kind == "frame" and begin_us <= event.ts_us < end_us:
+            event = msgspec.structs.replace(event, payload=last if held else build_frame(None, last.players))
+        elif event.kind == "frame" and 0 <= away_us < 400_000:
+            run = 1 + away_us // 40_000
+            speed = {"vx_m_s": 0.0, "vy_m_s": 0.0} if run == 1 else {}
+            ball = msgspec.structs.replace(event.payload.ball, run=run, **speed)
+            event = msgspec.structs.replace(event, payload=build_frame(ball, event.payload.players))
+        if event.kind != "ball.state" or not begin_us <= event.ts_us < end_us:
+            out.append(event)
+    return out
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["not found", "repeated"])
+@pytest.mark.parametrize("after_us", [400_000, 800_000])
+def test_a_throw_in_that_was_not_seen_is_dated_by_where_the_ball_is_found(held: bool, after_us: int):
+    events, thrown_us = quick_throw(4.0)
+    found = concluded(
+        unseen(events, thrown_us - 1_000_000, thrown_us + after_us, held=held), SHEET, "play.", "restart."
+    )
+    assert rows_of(found)[1:] == [("restart.throw_in", "", "home"), ("play.live", "touch", "home")]
+    assert found[-1].payload.detail["kick_us"] == pytest.approx(thrown_us, abs=150_000)
+
+
+def test_a_ball_that_is_lost_and_found_where_it_lay_has_rested_all_the_while():
+    events, thrown_us = quick_throw(4.0)
+    hidden = unseen(events, thrown_us - 3_000_000, thrown_us - 200_000, held=False)
+    found = concluded(hidden, SHEET, "play.", "restart.")
+    assert rows_of(found)[1:] == [("restart.throw_in", "", "home"), ("play.live", "touch", "home")]
+    assert found[-1].payload.detail["rest_s"] > 3.5
+
+
+def test_a_lost_ball_that_is_found_lying_elsewhere_was_carried_there():
+    events, thrown_us = quick_throw(4.0)
+    lies = next(e.payload.ball for e in events if e.kind == "frame" and e.ts_us == thrown_us + 600_000)
+    still = msgspec.structs.replace(lies, vx_m_s=0.0, vy_m_s=0.0)
+    moved = [
+        msgspec.structs.replace(e, payload=build_frame(still, e.payload.players))
+        if e.kind == "frame" and e.ts_us >= thrown_us
+        else e
+        for e in events
+        if e.kind == "frame"
+    ]
+    found = concluded(unseen(moved, thrown_us - 1_000_000, thrown_us + 400_000, held=False), SHEET, "play.")
+    assert [e.kind for e in found if e.kind == "play.live"] == []
 
 
 @pytest.mark.parametrize("seed", range(4))

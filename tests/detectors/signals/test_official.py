@@ -60,7 +60,7 @@ def test_a_decision_has_its_name_and_says_what_was_said(kind: str):
         "event": "out#ball:1",
         "note": "n",
     }
-    assert event.annuls == ("out#ball:1" if kind == "void" else "")
+    assert event.annuls == ("out#ball:1" if kind in ("void", "correction") else "")
 
 
 def test_what_is_said_soon_is_dated_when_it_happened_and_what_is_said_late_is_shown_then():

@@ -14,8 +14,10 @@ from detectors.signals.smoothed_speed import PlayerSpeeds
 from detectors.statistics.load import LoadParameters, PhysicalLoad
 from detectors.statistics.passes import PassNetwork, PassStatistics, PpdaAndTilt
 from detectors.statistics.shots import SetPlayStatistics, ShotStatistics
+from detectors.statistics.threat import Threat, threat
 from football.match_sheet import MatchSheet
 from football.payloads import Scalar
+from football.pitch import Pitch
 from middleware.events import Event
 from tests.detectors.chains.test_chains import about
 from tests.detectors.scene import fold
@@ -224,3 +226,26 @@ def test_who_comes_later_or_is_lost_for_a_while_has_only_his_own_time():
     assert newest(out, "load.hsr", "home_7") == {"metres": 180.0, "m_per_minute": 360.0}
     gap = [e for e in paces({"home_6": [6.0] * 901}) if not 200 <= e.seq < 500]
     assert newest(fold(PhysicalLoad(), gap), "load.hsr", "home_6")["metres"] == pytest.approx(180.0, abs=1.3)
+
+
+# -- 14.8 --------------------------------------------------------------------------------------------------------
+
+
+def test_threat_grows_towards_the_goal_and_is_the_same_on_both_sides():
+    pitch = Pitch()
+    along = [threat(pitch, x, 0.0) for x in (-50.0, 0.0, 30.0, 45.0, 51.0)]
+    assert along == sorted(along)
+    assert threat(pitch, 40.0, 25.0) == threat(pitch, 40.0, -25.0) < threat(pitch, 40.0, 0.0)
+
+
+def test_a_pass_forward_adds_threat_and_one_back_takes_it_whichever_way_the_team_attacks():
+    there = about("pass.complete", 2.0, "home_6", (45.0, 0.0), start_x_m=0.0, start_y_m=0.0)
+    back = about("carry.end", 3.0, "home_6", (0.0, 0.0), from_x_m=45.0, from_y_m=0.0)
+    out = fold(Threat(MatchSheet()), [about("direction", 0.0, "home"), there, back])
+    assert [(e.payload.detail["how"], e.payload.detail["added_xt"]) for e in out] == [
+        ("pass", 0.24056), ("carry", -0.24056),
+    ]  # fmt: skip
+    assert out[1].payload.detail["player_xt"] == out[1].payload.detail["team_xt"] == 0.0
+    (own,) = fold(Threat(MatchSheet()), [about("direction", 0.0, "away"), there])
+    assert own.payload.detail["added_xt"] < 0.0
+    assert fold(Threat(MatchSheet()), [there]) == [], "nobody knows the directions"

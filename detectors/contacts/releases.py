@@ -1,0 +1,218 @@
+"""5.8: the ball has left the player who hit it.
+
+Theory of operation
+-------------------
+A kick is dated at its hit. On camera tracking the hit may be missing: the ball was not seen, or its track passes by it.
+Then the ball leaves faster than the hit before explains. Its straight path, followed back, passes the kicker where and
+when he kicked it. A ball that has just jumped counts once some positions in a row agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+
+from detectors.ball.optical_breaks import fits_optical_breaks
+from detectors.ball.trajectory_breaks import possible_velocity
+from detectors.contacts.hits import (
+    ContactState,
+    HitParameters,
+    await_contact,
+    close_contact,
+    follow_candidates,
+    hit_rule,
+    is_hit,
+)
+from detectors.decisions import above, at_least
+from detectors.emission import make_event
+from detectors.proximity.near import NearParameters
+from detectors.reasons import reason
+from detectors.signals.kernels.break_solver import AIRBORNE_M
+from detectors.signals.sampling import ball_sampling
+from football.constants import GRAVITY_M_S2
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, BodyState, EventPayload, Scalar, frame_of, location_m, number, payload_of
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+#: Kind of 5.8.
+_RELEASED = "kick.released"
+
+
+class ReleaseParameters(msgspec.Struct, frozen=True):
+    """The ball that leaves its kicker.
+
+    Attributes:
+        release_m: distance from the kicker at which the ball is released.
+        apart_m: least distance of a released ball from where it was hit. If another player touches it before it is
+            ``release_m`` away, it is also the least distance from the kicker.
+        piece_us: on camera tracking, a ball that is released within this time has the velocity that level 2 fitted at
+            the hit, not that of the newest frames.
+        unseen_us: on camera tracking, a ball that left its kicker so much later than he hit it, was kicked once more.
+        steady: on camera tracking, states of the ball since a jump before it counts as released.
+    """
+
+    release_m: Annotated[float, reason("StreamTeam's kickDetection")] = 2.25
+    apart_m: Annotated[float, reason("the possession zone of 4.2")] = 1.5
+    piece_us: Annotated[int, reason("ours: about the time that the fit covers")] = 240_000
+    unseen_us: Annotated[int, reason("ours: a player's second contact takes as long")] = 300_000
+    steady: Annotated[int, reason("ours: one more than the states of a short jump to something else")] = 5
+
+
+class ReleaseState(msgspec.Struct, frozen=True, gc=False):
+    """State of 5.1, the hit whose ball has not left yet, and the newest frame."""
+
+    contact: ContactState = ContactState()
+    hit: Event | None = None
+    frame: Event | None = None
+
+
+class KickReleased:
+    """5.8: ``kick.released``: after a hit, the ball is farther than ``release_m`` from its kicker.
+
+    Only a released kick can be a pass or a shot; a dribbler's push is not released. Dated at that instant; the id
+    derives from the hit's ball state. ``detail`` has ``kick_us``, ``kick_x_m``, ``kick_y_m``, ``kick_z_m`` of the hit,
+    or of a later kick that was not seen, the speeds around the hit (``speed_before_m_s``, ``speed_after_m_s``) and the
+    ball's velocity on leaving (``vx_m_s``, ``vy_m_s``, ``vz_m_s``). As a detector reads lower levels only, that of 5.1
+    runs here once more, by the same code. A new hit replaces the one that waits for its release.
+    """
+
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: ReleaseParameters | None = None,
+        hit: HitParameters | None = None,
+        near: NearParameters | None = None,
+    ) -> None:
+        self.parameters = parameters or ReleaseParameters()
+        self._hit = hit or HitParameters()
+        self._rule = hit_rule(sheet, self._hit, near or NearParameters())
+        self._fitted, self._period_us = fits_optical_breaks(sheet.quality), ball_sampling(sheet.quality).period_us
+        self.spec = Spec(
+            name="kick_released",
+            number="5.8",
+            level=5,
+            inputs=("frame", "ball.accel_peak", "ball.closest"),
+            outputs=("kick.released",),
+            horizon_us=self._rule.horizon_us,
+            parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self._hit)},
+            source="StreamTeam kickDetection",
+            team_variants={"kick.released": ("",)},
+            details={
+                "kick.released": (
+                    "kick_us",
+                    "kick_x_m",
+                    "kick_y_m",
+                    "kick_z_m",
+                    "speed_before_m_s",
+                    "speed_after_m_s",
+                    "vx_m_s",
+                    "vy_m_s",
+                    "vz_m_s",
+                )
+            },
+        )
+
+    def initial(self) -> ReleaseState:
+        """No hit yet."""
+        return ReleaseState()
+
+    def step(self, state: ReleaseState, event: Event) -> Step[ReleaseState]:
+        """Follow the hits as 5.1 does, and the distance frame by frame."""
+        if event.kind == "ball.closest":
+            return ReleaseState(follow_candidates(state.contact, event), state.hit, state.frame), NOTHING
+        if event.kind == "ball.accel_peak":
+            if not is_hit(event, self._rule.share_min):
+                return state, NOTHING
+            contact, hits = await_contact(state.contact, event, self._rule)
+            return self._hits(state, contact, hits, state.frame)
+        contact, hits = close_contact(state.contact, event, self._rule)
+        held = contact.first or contact.waiting
+        if held is not None and state.frame is not None and state.frame.ts_us >= held.ts_us:
+            # The frame before the waiting contact is needed later.
+            return ReleaseState(contact, state.hit, state.frame), NOTHING
+        after, out = self._hits(state, contact, hits, event)
+        if after.hit is None or contact.waiting is not None:
+            return after, out
+        released = self._released(after.hit, event, self.parameters.release_m, "release.release_m")
+        if released is None:
+            return after, out
+        return ReleaseState(contact, None, event), (*out, released)
+
+    def _hits(
+        self, state: ReleaseState, contact: ContactState, hits: Sequence[Event], frame: Event | None
+    ) -> Step[ReleaseState]:
+        """A new hit by another player releases the old one if the ball had left its zone by then."""
+        if not hits:
+            return ReleaseState(contact, state.hit, frame), NOTHING
+        out: list[Event] = []
+        old = state.hit
+        for new in hits:
+            if old is not None and frame is not None and _player(old) != _player(new):
+                before = state.frame if state.frame is not None and state.frame.ts_us >= new.ts_us else frame
+                released = self._released(old, before, self.parameters.apart_m, "release.apart_m")
+                out += [released] if released else []
+            old = new
+        return ReleaseState(contact, old, frame), tuple(out)
+
+    def _velocity(self, hit: Event, kicked: EventPayload, ball: BallState, now_us: int) -> tuple[float, float, float]:
+        """Velocity of the ball as it leaves; a camera's from the segment after the hit, not from two frames."""
+        flown_us = now_us - hit.ts_us
+        if not self._fitted or flown_us > self.parameters.piece_us:
+            return possible_velocity((ball.vx_m_s, ball.vy_m_s, ball.vz_m_s))
+        fallen_m_s = GRAVITY_M_S2 * flown_us * 1e-6 if ball.z_m > AIRBORNE_M else 0.0
+        vx, vy, vz = number(kicked, "vx_m_s"), number(kicked, "vy_m_s"), number(kicked, "vz_m_s")
+        return possible_velocity((vx, vy, vz - fallen_m_s))
+
+    def _steady(self, hit: Event, frame_event: Event) -> int:
+        """Least number of states since a jump: few if the ball has not jumped since the hit."""
+        return min(self.parameters.steady, (frame_event.ts_us - hit.ts_us) // self._period_us - 1)
+
+    def _kick(self, hit: Event, now_us: int, ball: BallState, kicker: BodyState) -> dict[str, Scalar]:
+        """Time and place of the kick: of the hit, unless the ball flies from where the kicker was at a later time."""
+        kicked, p = payload_of(hit), self.parameters
+        kick: dict[str, Scalar] = {"kick_us": hit.ts_us, "kick_x_m": kicked.x_m, "kick_y_m": kicked.y_m}
+        dx, dy = ball.x_m - kicker.x_m, ball.y_m - kicker.y_m
+        vx, vy = ball.vx_m_s - kicker.vx_m_s, ball.vy_m_s - kicker.vy_m_s
+        if not self._fitted or vx * dx + vy * dy <= 0.0:
+            return kick
+        since_s = (vx * dx + vy * dy) / (vx * vx + vy * vy)
+        passed_m, left_us = math.hypot(dx - vx * since_s, dy - vy * since_s), now_us - round(1e6 * since_s)
+        what, later_us = "time from the hit until the ball left", left_us - hit.ts_us
+        if passed_m > p.apart_m or not at_least(what, later_us, p.unseen_us, "release.unseen_us"):
+            return kick
+        x_m, y_m = ball.x_m - since_s * ball.vx_m_s, ball.y_m - since_s * ball.vy_m_s
+        return {"kick_us": left_us, "kick_x_m": round(x_m, 3), "kick_y_m": round(y_m, 3)}
+
+    def _released(self, hit: Event, frame_event: Event, distance_m: float, parameter: str) -> Event | None:
+        frame, kicked = frame_of(frame_event), payload_of(hit)
+        ball = frame.ball
+        kicker = next((b for b in frame.players if b.object_id == kicked.player), None)
+        if ball is None or kicker is None or (self._fitted and ball.run < self._steady(hit, frame_event)):
+            return None
+        away_m = math.hypot(ball.x_m - kicker.x_m, ball.y_m - kicker.y_m)
+        if not above("the ball from its kicker", away_m, distance_m, parameter, (_RELEASED, hit.source)):
+            return None
+        (x_m, y_m), apart_m = location_m(kicked), self.parameters.apart_m
+        flown_m, what = math.hypot(ball.x_m - x_m, ball.y_m - y_m), "the ball from where it was kicked"
+        if not above(what, flown_m, apart_m, "release.apart_m", (_RELEASED, hit.source)):
+            return None
+        vx, vy, vz = self._velocity(hit, kicked, ball, frame_event.ts_us)
+        detail: dict[str, Scalar] = {
+            **self._kick(hit, frame_event.ts_us, ball, kicker),
+            "kick_z_m": kicked.z_m,
+            "speed_before_m_s": kicked.detail["speed_before_m_s"],
+            "speed_after_m_s": kicked.detail["speed_after_m_s"],
+            "vx_m_s": round(vx, 2),
+            "vy_m_s": round(vy, 2),
+            "vz_m_s": round(vz, 2),
+        }
+        payload = EventPayload("", kicked.team, kicked.player, ball.x_m, ball.y_m, ball.z_m, kicked.confidence, detail)
+        return make_event("kick.released", frame_event.ts_us, hit.source, payload, causes=hit.causes)
+
+
+def _player(event: Event) -> str:
+    return payload_of(event).player

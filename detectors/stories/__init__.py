@@ -1,0 +1,1 @@
+"""Level 15: what users see of a match: sentences, clips, ratings."""

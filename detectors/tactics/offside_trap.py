@@ -1,0 +1,129 @@
+"""12.5: the offside trap: a last line that steps up as the ball is played."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from detectors.contacts.recent_contacts import opponents_of
+from detectors.control.scene import Scene, keepers_of, outfield
+from detectors.decisions import above, at_least
+from detectors.emission import make_event
+from detectors.reasons import reason
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload, Scalar, location_m, payload_as, payload_of, time_us
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class OffsideTrapParameters(msgspec.Struct, frozen=True):
+    """Limits of an offside trap.
+
+    Attributes:
+        step_m_s: least mean speed of the last line, away from its goal, before the kick.
+        within_us: time over which it steps up.
+    """
+
+    step_m_s: Annotated[float, reason("Hierarchy 12.5, ours.")] = 1.5
+    within_us: Annotated[int, reason("Hierarchy 12.5, ours.")] = 1_000_000
+
+
+class Lines(msgspec.Struct, frozen=True, gc=False):
+    """The last lines of both teams in a scene, as x; +1 if home attacks +x, else -1."""
+
+    ts_us: int
+    home_x_m: float
+    away_x_m: float
+    sign: float
+
+
+class OffsideTrapState(msgspec.Struct, frozen=True, gc=False):
+    """State: the newest lines, oldest first; the newest kick at which somebody was in an offside position."""
+
+    lines: tuple[Lines, ...] = ()
+    caught_us: int = -(2**62)
+
+
+class OffsideTrap:
+    """12.5: ``trap`` x {sprung, beaten} x team: the last line steps up within a second before a pass.
+
+    ``sprung``: it leaves an opponent in an offside position (7.12), who is ``player``; published at the kick.
+    ``beaten``: a pass is received behind it; ``player`` is the receiver. ``team`` sets the trap. ``detail``:
+    ``kick_us``, ``line_x_m`` (the line at the kick), ``step_m`` (how far it stepped up).
+    """
+
+    def __init__(self, sheet: MatchSheet, parameters: OffsideTrapParameters | None = None) -> None:
+        self.parameters = parameters or OffsideTrapParameters()
+        self._keepers = keepers_of(sheet)
+        self.spec = Spec(
+            name="offside_trap",
+            number="12.5",
+            level=12,
+            inputs=("scene", "offside.position", "pass.complete"),
+            outputs=("trap",),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="ours",
+            team_variants={"trap": ("sprung", "beaten")},
+            details={"trap": ("kick_us", "line_x_m", "step_m")},
+        )
+
+    def initial(self) -> OffsideTrapState:
+        """Nobody seen."""
+        return OffsideTrapState()
+
+    def step(self, state: OffsideTrapState, event: Event) -> Step[OffsideTrapState]:
+        """Keep the scenes of a pass; judge the line at an offside position and at a reception."""
+        if event.kind == "scene":
+            lines = self._lines(event)
+            kept = tuple(one for one in state.lines if one.ts_us >= event.ts_us - _KEPT_US)
+            return OffsideTrapState(kept if lines is None else (*kept, lines), state.caught_us), NOTHING
+        payload = payload_of(event)
+        kick_us = time_us(payload, "kick_us")
+        if event.kind == "offside.position":
+            if kick_us == state.caught_us or payload.detail["close"]:
+                return state, NOTHING
+            after = OffsideTrapState(state.lines, kick_us)
+            return after, self._trap(state, event, payload, "sprung", payload.player, kick_us)
+        if kick_us == state.caught_us:
+            return state, NOTHING
+        return state, self._trap(state, event, payload, "beaten", str(payload.detail["receiver"]), kick_us)
+
+    def _trap(
+        self, state: OffsideTrapState, event: Event, payload: EventPayload, how: str, player: str, kick_us: int
+    ) -> tuple[Event, ...]:
+        p, defends = self.parameters, opponents_of(payload.team)
+        now, before = (_newest(state.lines, at_us) for at_us in (kick_us, kick_us - p.within_us))
+        if now is None or before is None or now.sign != before.sign:
+            return NOTHING
+        home = defends == "home"
+        sign, line_m = (now.sign, now.home_x_m) if home else (-now.sign, now.away_x_m)
+        step_m = sign * (line_m - (before.home_x_m if home else before.away_x_m))
+        path = "offside_trap.step_m_s"
+        if not at_least("speed of the last line", step_m / p.within_us * 1e6, p.step_m_s, path):
+            return NOTHING
+        x_m, y_m = location_m(payload)
+        if how == "beaten" and not above("behind the line", sign * (line_m - x_m), 0.0, ""):
+            return NOTHING
+        detail: dict[str, Scalar] = {"kick_us": kick_us, "line_x_m": round(line_m, 2), "step_m": round(step_m, 2)}
+        trap = EventPayload(how, defends, player, x_m, y_m, None, payload.confidence, detail)
+        return (make_event("trap", event.ts_us, event.source, trap, causes=(event.id,)),)
+
+    def _lines(self, event: Event) -> Lines | None:
+        """The rearmost player of each team but the goalkeeper; None if sides or players are unknown."""
+        scene = payload_as(event, Scene)
+        sign = scene.sign("home")
+        if not sign:
+            return None
+        (_, home), (_, away) = (
+            outfield(scene.team(team), scene.sign(team), self._keepers) for team in ("home", "away")
+        )
+        return Lines(event.ts_us, home[0].x_m, away[0].x_m, sign) if home and away else None
+
+
+def _newest(lines: tuple[Lines, ...], ts_us: int) -> Lines | None:
+    return next((one for one in reversed(lines) if one.ts_us <= ts_us), None)
+
+
+#: A pass may be on its way for so long, after the line has stepped up.
+_KEPT_US = 6_000_000
