@@ -9,7 +9,7 @@ gives the same result, so a redone batch quarantines the same records.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import dist
 from operator import lt
@@ -58,7 +58,7 @@ class BlockValidator:
     def check_decoded(self, block: Block, where: str) -> tuple[Block, tuple[RejectedRecord, ...]]:
         """Check a decoded block as :meth:`check` does; returns that very block if all is valid."""
         arrival_us = block.arrival_us
-        suspects = [i for i, packet in enumerate(block.packets) if not self._is_plainly_good(packet, arrival_us)]
+        suspects = self._suspects(block.packets, arrival_us)
         if not suspects:
             return block, ()
         rejected: list[RejectedRecord] = []
@@ -69,36 +69,42 @@ class BlockValidator:
             return block, ()
         return Block(arrival_us, tuple(p for p in packets if p is not None)), tuple(rejected)
 
-    def _is_plainly_good(self, packet: Packet, arrival_us: int) -> bool:
-        """Return True only if all of a packet is valid; False if it needs a closer look.
+    def _suspects(self, packets: Sequence[Packet], arrival_us: int) -> list[int]:
+        """Return the indices of the packets that need a closer look; all of any other one is valid.
 
         Positions of one packet lie close together, so their distance from the first one (in the sense of a
-        vector of ten numbers) bounds them all in one call; a NaN makes every comparison False.
+        vector of ten numbers) bounds them all in one call; a NaN makes every comparison False. One loop over a block,
+        because a call for each packet would cost more than its comparisons.
         """
-        ts, x, y, z = packet.ts_us, packet.x_m, packet.y_m, packet.z_m
-        size = len(ts)
-        if not size or not (len(x) == len(y) == len(z) == size):
-            return False
-        x0, y0, z0 = x[0], y[0], z[0]
-        return (
-            abs(x0) <= self._x_near_m
-            and abs(y0) <= self._y_near_m
-            and _LOW_M <= z0 <= _HIGH_M
-            and ts[0] > -NUMBER_MAX
-            and ts[-1] <= arrival_us + CLOCK_TOLERANCE_US
-            and 0 <= packet.sequence < NUMBER_MAX
-            and 0.0 <= packet.quality <= 1.0
-            and (packet.transmitter in self._expected or self._is_known(packet.transmitter))
-            and (
-                size == 1
-                or (
-                    dist(x, (x0,) * size) <= REACH_M
-                    and dist(y, (y0,) * size) <= REACH_M
-                    and dist(z, (z0,) * size) <= REACH_M
-                    and all(map(lt, ts, ts[1:]))
+        expected, x_near_m, y_near_m = self._expected, self._x_near_m, self._y_near_m
+        newest_us = arrival_us + CLOCK_TOLERANCE_US
+        suspects = []
+        for index, packet in enumerate(packets):
+            ts, x, y, z = packet.ts_us, packet.x_m, packet.y_m, packet.z_m
+            size = len(ts)
+            if not (
+                size
+                and len(x) == len(y) == len(z) == size
+                and -x_near_m <= (x0 := x[0]) <= x_near_m
+                and -y_near_m <= (y0 := y[0]) <= y_near_m
+                and _LOW_M <= (z0 := z[0]) <= _HIGH_M
+                and ts[0] > -NUMBER_MAX
+                and ts[-1] <= newest_us
+                and 0 <= packet.sequence < NUMBER_MAX
+                and 0.0 <= packet.quality <= 1.0
+                and (packet.transmitter in expected or self._is_known(packet.transmitter))
+                and (
+                    size == 1
+                    or (
+                        dist(x, (x0,) * size) <= REACH_M
+                        and dist(y, (y0,) * size) <= REACH_M
+                        and dist(z, (z0,) * size) <= REACH_M
+                        and all(map(lt, ts, ts[1:]))
+                    )
                 )
-            )
-        )
+            ):
+                suspects.append(index)
+        return suspects
 
     def _is_known(self, transmitter: str) -> bool:
         if not is_text(transmitter, ID_CHARACTERS_MAX):

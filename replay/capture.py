@@ -13,6 +13,10 @@ The packets that the gateway passes on together are a *block*: those of one slot
 of arrival times holds the blocks dated within it. The same range therefore gives the same blocks, whenever and
 however often it is read. That makes an arrival time an exact offset of a streaming source.
 
+A gateway writes a *live* capture: its blocks can be read the moment they arrive (:mod:`replay.capture_tail`), and a
+gateway that is started again goes on with it. A thread makes its segments, since that takes tens of milliseconds, in
+which the gateway would receive nothing.
+
 A capture may be read while it grows. The writer holds a lock on ``writer.lock`` until it closes. A reader at the
 edge waits for the next segment. If no process holds the lock and there is no end, the reader raises an error.
 """
@@ -21,86 +25,47 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
-import time
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 
-from football.errors import CaptureError
+from football.errors import CaptureError, CaptureInUseError
 from football.input_quality import InputFinding
 from football.match_sheet import MatchSheet
-from football.packet_table import Ints, Packets, block_times, from_blocks
+from football.packet_table import Packets, block_times, from_blocks
 from football.packets import Block, RejectedRecord
-from football.untrusted import LISTING_BYTES_MAX, Count, UntrustedError, Whole, decode_json, read_json
+from football.untrusted import LISTING_BYTES_MAX, UntrustedError, decode_json
 from replay import wire
-from replay.segments import merge, read_segment, write_segment
+from replay.capture_documents import (
+    END,
+    HEAD,
+    LENGTH_MAX_US,
+    LOCK,
+    SEGMENT_US,
+    VERSION,
+    WRITTEN,
+    End,
+    Head,
+    Written,
+    read_document,
+    write_document,
+)
+from replay.capture_segments import CaptureSegments, segment_name
+from replay.capture_tail import TailReader, TailWriter, drop_tail, newest_tail, tail_numbers
+from replay.segments import merge, write_segment
 
-#: Version of the layout.
-VERSION = "2"
-
-#: Arrival time in a segment: what a writer holds, and what the first look into a time costs.
-SEGMENT_US, HOUR_US = 5_000_000, 3_600_000_000
-
-#: Arrival time from the first block to the end: a longer capture is no match, and its windows would never end.
-LENGTH_MAX_US = 31 * 24 * HOUR_US
-
-HEAD, END, LOCK = "head.json", "end.json", "writer.lock"
-
-_LOOK_S = 0.02
 _BLOCKS_AT_ONCE = 256
-_SEGMENT = re.compile(r"\d{7,15}|-\d{6,15}", re.ASCII)
+
+#: The same of a live capture: few enough that the gateway does not stand still for them.
+_BLOCKS_APPENDED = 32
 
 
-class Head(msgspec.Struct, frozen=True):
-    """Metadata at a capture's beginning.
-
-    Attributes:
-        version: see ``VERSION``.
-        sheet: match sheet, with the input's quality.
-        fingerprint: of the content's origin, so that an identical capture need not be made again.
-        channel, seed: radio channel that the packets came through.
-        slot_us: of the gateway, see :func:`football.packet_table.block_times`.
-        segment_us: see ``SEGMENT_US``.
-        begin_us: date of the first block.
-        notes: further metadata.
-    """
-
-    version: str
-    sheet: MatchSheet
-    fingerprint: str
-    channel: str
-    seed: int
-    slot_us: Count
-    segment_us: Annotated[int, msgspec.Meta(gt=0, le=HOUR_US)]
-    begin_us: Whole
-    notes: dict[str, str]
-
-
-class End(msgspec.Struct, frozen=True):
-    """Metadata of a finished capture.
-
-    Attributes:
-        end_us: one past the date of the last block.
-        blocks, packets, positions: their numbers.
-        notes: further metadata.
-        late_most_us: greatest time from a position's measurement to its block's date; None if it was not measured.
-    """
-
-    end_us: Whole
-    blocks: Count
-    packets: Count
-    positions: Count
-    notes: dict[str, str]
-    late_most_us: Whole | None = None
-
-
-Document = TypeVar("Told", Head, End)
 _Listed = TypeVar("_Listed")
 
 
@@ -112,13 +77,18 @@ class CaptureWriter:
         sheet: match sheet; its quality is stored too.
         fingerprint, channel, seed, slot_us: see :class:`Head`.
         notes: further metadata, known at the beginning.
+        live_zero_us: UTC of time 0, of a live capture. A live capture of the same fingerprint is continued, with its
+            own zero; a folder with anything else is refused.
+        utc_error_us: greatest error of that zero, if it is known.
 
     Attributes:
         closing_notes: further metadata, known at the end, e.g. counts of lost packets.
         written_us: everything that arrives before this time is in segments.
+        live_zero_us: UTC of time 0, of a live capture.
 
     Raises:
-        CaptureError: another process writes the folder, or slots do not divide a segment.
+        CaptureInUseError: another process writes the folder.
+        CaptureError: slots do not divide a segment; of a live capture also a folder that holds something else.
     """
 
     def __init__(
@@ -131,9 +101,19 @@ class CaptureWriter:
         seed: int = 0,
         slot_us: int = 0,
         notes: Mapping[str, str] | None = None,
+        live_zero_us: int | None = None,
+        utc_error_us: int | None = None,
     ) -> None:
         self.path = Path(path)
-        self._head = Head(VERSION, sheet, fingerprint, channel, seed, slot_us, SEGMENT_US, 0, dict(notes or {}))
+        noted = dict(notes or {})
+        self._head = Head(
+            VERSION, sheet, fingerprint, channel, seed, slot_us, SEGMENT_US, 0, noted, live_zero_us, utc_error_us
+        )
+        self._tail = None if live_zero_us is None else TailWriter(self.path)
+        self._background = None if live_zero_us is None else ThreadPoolExecutor(1, "capture-segments")
+        self._writing: Future[None] | None = None
+        self._held: list[Block] = []
+        self.live_zero_us = live_zero_us
         if slot_us and SEGMENT_US % slot_us:
             raise CaptureError(f"{self.path}: slots of {slot_us} us do not divide a segment of {SEGMENT_US} us")
         self.closing_notes: dict[str, str] = {}
@@ -154,9 +134,15 @@ class CaptureWriter:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(self._lock)
-            raise CaptureError(f"{self.path}: another process is writing it") from None
+            raise CaptureInUseError(f"{self.path}: another process is writing it") from None
         self._has_head = self._is_mine()
-        if not self._has_head:
+        if self._tail is not None:
+            try:
+                self._continue_live()
+            except CaptureError:
+                self._close_files()
+                raise
+        elif not self._has_head:
             for file in self.path.iterdir():
                 if file.name != LOCK:
                     file.unlink()
@@ -165,12 +151,68 @@ class CaptureWriter:
     def _is_mine(self) -> bool:
         """True if the folder's segments were begun by a writer of the same content."""
         try:
-            head = _read(self.path / HEAD, Head)
+            head = read_document(self.path / HEAD, Head)
         except CaptureError:
             return False
         mine = self._head
         same = (head.version, head.fingerprint, head.segment_us) == (mine.version, mine.fingerprint, mine.segment_us)
         return same and bool(mine.fingerprint)
+
+    def _continue_live(self) -> None:
+        """Take up a live capture where its writer stopped."""
+        if not self._has_head:
+            if any(file.name != LOCK for file in self.path.iterdir()):
+                raise CaptureError(f"{self.path}: holds something else already: name another folder")
+            return
+        if (self.path / END).exists():
+            raise CaptureError(f"{self.path}: is a capture that has ended: name another folder")
+        self.live_zero_us = read_document(self.path / HEAD, Head).live_zero_us
+        if (self.path / WRITTEN).exists():
+            written = read_document(self.path / WRITTEN, Written)
+            self._blocks, self._packets, self._positions, self._lateness_max_us = msgspec.structs.astuple(written)
+        segments = [int(path.stem) for path in self.path.glob("*.arrow")]
+        if segments:
+            self._last_us = (max(segments) + 1) * SEGMENT_US - 1
+            self.written_us = self._last_us + 1
+        for tail in tail_numbers(self.path):
+            if tail in segments:
+                drop_tail(self.path, tail)
+            else:
+                self.write(from_blocks(TailReader(self.path).blocks(tail)))
+
+    def append(self, block: Block) -> None:
+        """Add a block of a live capture; it can be read when this returns.
+
+        Positions are whole millimetres and qualities whole percents, so that tail and segment hold the same.
+
+        Raises:
+            CaptureError: arrival does not grow.
+            OSError: an earlier segment could not be written.
+        """
+        assert self._tail is not None, "the capture is not live"
+        if block.arrival_us <= self._last_us:
+            raise CaptureError(f"{self.path}: a block of {block.arrival_us} us after one of {self._last_us} us")
+        number = block.arrival_us // SEGMENT_US
+        if self._segment is not None and number != self._segment:
+            self._close_segment()
+        if not self._has_head:
+            write_document(self.path / HEAD, msgspec.structs.replace(self._head, begin_us=block.arrival_us))
+            self._has_head = True
+        self._tail.append(number, block)
+        self._segment, self._last_us = number, block.arrival_us
+        self._held.append(block)
+        if len(self._held) == _BLOCKS_APPENDED:
+            self._take_held()
+
+    def _take_held(self) -> None:
+        if self._held:
+            self._open.append(from_blocks(self._held))
+            self._held = []
+
+    @property
+    def last_us(self) -> int:
+        """Arrival time of the newest block; a far past one before the first."""
+        return self._last_us
 
     def write(self, packets: Packets) -> None:
         """Add packets that arrived after all before; those of one slot must come together or in one segment.
@@ -219,16 +261,32 @@ class CaptureWriter:
         self.write(from_blocks(held))
 
     def _close_segment(self) -> None:
+        """Write the open segment; of a live capture in the background, once the one before is written."""
         if self._segment is None:
             return
-        batch = merge(self._open)
+        self._take_held()
+        packets, number = self._open, self._segment
+        self._open, self._segment = [], None
+        if self._background is None:
+            self._write_segment(number, packets)
+            return
+        self._finish_writing()
+        self._writing = self._background.submit(self._write_segment, number, packets)
+
+    def _finish_writing(self) -> None:
+        if self._writing is not None:
+            writing, self._writing = self._writing, None
+            writing.result()
+
+    def _write_segment(self, number: int, packets: list[Packets]) -> None:
+        batch = merge(packets)
         times = block_times(batch.arrival_us, self._head.slot_us)
         if not self._has_head:
             head = msgspec.structs.replace(self._head, begin_us=int(times[0]))
-            _write(self.path / HEAD, head)
+            write_document(self.path / HEAD, head)
             self._has_head = True
-        path = self.path / _name(self._segment)
-        end_us = (self._segment + 1) * SEGMENT_US
+        path = self.path / segment_name(number)
+        end_us = (number + 1) * SEGMENT_US
         if not path.exists() and end_us > self._forgotten_us:
             draft = path.with_suffix(".draft")
             write_segment(draft, batch)
@@ -238,8 +296,18 @@ class CaptureWriter:
         self._positions += len(batch.ts_us)
         late_us = np.repeat(times, batch.sizes) - batch.ts_us
         self._lateness_max_us = max(self._lateness_max_us, int(late_us.max(initial=0)))
+        if self._tail is not None:
+            counts = self._blocks, self._packets, self._positions, self._lateness_max_us
+            write_document(self.path / WRITTEN, Written(*counts))
+            drop_tail(self.path, number)
         self.written_us = end_us
-        self._open, self._segment = [], None
+
+    def _close_files(self) -> None:
+        if self._background is not None:
+            self._background.shutdown()
+        if self._tail is not None:
+            self._tail.close()
+        os.close(self._lock)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -247,38 +315,31 @@ class CaptureWriter:
         try:
             if kind is None:
                 self._close_segment()
+                self._finish_writing()
                 if not self._has_head:
-                    _write(self.path / HEAD, self._head)
+                    write_document(self.path / HEAD, self._head)
                 end_us = self._last_us + 1 if self._packets else 0
                 counts = self._blocks, self._packets, self._positions
                 record = End(end_us, *counts, self.closing_notes, self._lateness_max_us)
-                _write(self.path / END, record)
+                write_document(self.path / END, record)
         finally:
-            os.close(self._lock)
+            self._close_files()
 
 
-class Capture:
+class Capture(CaptureSegments):
     """A capture opened for reading. Reading a range has no effect on another.
 
     Attributes:
         path: the folder.
         sheet: match sheet, with the input's quality.
         begin_us: date of the first block; 0 if there is none.
-        fingerprint, channel, seed, slot_us: as in the head.
+        fingerprint, channel, seed, slot_us, live_zero_us, utc_error_us: as in the head.
     """
 
     def __init__(self, path: Path, head: Head) -> None:
-        self.path, self._head = path, head
-        self.sheet, self.begin_us = head.sheet, head.begin_us
-        self.fingerprint, self.channel, self.seed, self.slot_us = (
-            head.fingerprint,
-            head.channel,
-            head.seed,
-            head.slot_us,
-        )
-        self._end: End | None = None
-        self._known: set[int] = set()
-        self._latest: tuple[int, Packets, Ints] | None = None
+        super().__init__(path, head)
+        self.sheet, self.fingerprint, self.channel, self.seed = head.sheet, head.fingerprint, head.channel, head.seed
+        self.live_zero_us, self.utc_error_us = head.live_zero_us, head.utc_error_us
 
     @classmethod
     def open(cls, path: Path | str) -> Capture:
@@ -294,25 +355,10 @@ class Capture:
             raise CaptureError(
                 f"{path}: not a capture of version {VERSION}: that is a folder with a {HEAD}, not a file"
             )
-        head = _read(path / HEAD, Head)
+        head = read_document(path / HEAD, Head)
         if head.version != VERSION:
             raise CaptureError(f"{path}: not a capture of version {VERSION} (version found: {head.version})")
         return cls(path, head)
-
-    @property
-    def end(self) -> End | None:
-        """Metadata of the end, None while it grows."""
-        if self._end is None and (self.path / END).exists():
-            end = _read(self.path / END, End)
-            if end.end_us - self.begin_us > LENGTH_MAX_US:
-                raise CaptureError(f"{self.path / END}: ends {end.end_us - self.begin_us} us after its beginning")
-            self._end = end
-        return self._end
-
-    @property
-    def is_finished(self) -> bool:
-        """True once the writer has finished it."""
-        return self.end is not None
 
     @property
     def end_us(self) -> int:
@@ -321,15 +367,19 @@ class Capture:
         Raises:
             CaptureError: it still grows.
         """
-        return self._finished().end_us
+        return self.finished().end_us
 
     @property
     def readable_us(self) -> int:
         """One past the date of the last block in a segment: earlier blocks are read without waiting."""
         if self.is_finished:
             return self.end_us
-        segments = self._segments()
-        return (max(segments) + 1) * self._head.segment_us if segments else self.begin_us
+        segments = self.segment_numbers()
+        edge_us = (max(segments) + 1) * self.head.segment_us if segments else self.begin_us
+        if self.tail is not None and (number := newest_tail(self.path)) is not None:
+            blocks = self.tail.blocks(number)
+            edge_us = max(edge_us, blocks[-1].arrival_us + 1 if blocks else 0)
+        return edge_us
 
     @property
     def late_most_us(self) -> int | None:
@@ -338,12 +388,12 @@ class Capture:
 
     def __len__(self) -> int:
         """Number of blocks; the capture must be finished."""
-        return self._finished().blocks
+        return self.finished().blocks
 
     @property
     def notes(self) -> dict[str, str]:
         """Further metadata of the beginning and, once there, of the end."""
-        return {**self._head.notes, **(self.end.notes if self.end else {})}
+        return {**self.head.notes, **(self.end.notes if self.end else {})}
 
     @property
     def rejected(self) -> tuple[RejectedRecord, ...]:
@@ -361,23 +411,20 @@ class Capture:
         except UntrustedError as error:
             raise CaptureError(f"{self.path}: its note {note} cannot be read: {error}") from error
 
-    def _finished(self) -> End:
-        if (end := self.end) is None:
-            raise CaptureError(f"{self.path}: is not finished: it has no {END}")
-        return end
-
     def has_blocks_from(self, at_us: int) -> bool:
         """Return whether a block is dated ``at_us`` or later; wait until that is certain.
 
         Raises:
             CaptureError: it will never be certain, because the writer has stopped.
         """
-        number = at_us // self._head.segment_us
+        if self.tail is not None and not self.is_finished:
+            return any(block is not None for block in self.live_blocks(at_us, LENGTH_MAX_US * 2, waits=True))
+        number = at_us // self.head.segment_us
         while True:
             if self.is_finished:
                 return self.end_us > at_us
-            found = self._next_segment(number)
-            if found is not None and (found > number or bool(self._segment(found)[2][-1] >= at_us)):
+            found = self.next_segment(number)
+            if found is not None and (found > number or bool(self.segment(found)[2][-1] >= at_us)):
                 return True
             number += 1
 
@@ -389,12 +436,15 @@ class Capture:
         Raises:
             CaptureError: a segment is damaged, or the writer stopped before the end.
         """
-        for batch, _ in self._dated(start_us, end_us):
+        for batch, _ in self.dated(start_us, end_us):
             yield batch
 
     def blocks(self, start_us: int, end_us: int) -> Iterator[Block]:
         """Yield the blocks of a range, otherwise as :meth:`packets`."""
-        for batch, _ in self._dated(start_us, end_us):
+        if self.tail is not None and not self.is_finished:
+            yield from (block for block in self.live_blocks(start_us, end_us, waits=True) if block is not None)
+            return
+        for batch, _ in self.dated(start_us, end_us):
             yield from batch.blocks(self.slot_us)
 
     def payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
@@ -402,99 +452,12 @@ class Capture:
         for block in self.blocks(start_us, end_us):
             yield block.arrival_us, wire.encode(block)
 
-    def _dated(self, start_us: int, end_us: int) -> Iterator[tuple[Packets, Ints]]:
-        """Packets of a range and the dates of their blocks."""
-        if end_us <= start_us:
-            return
-        length_us = self._head.segment_us
-        number, last = max(start_us, self.begin_us) // length_us, (end_us - 1) // length_us
-        while number <= last and not (self.is_finished and number * length_us >= self.end_us):
-            found = self._next_segment(number)
-            if found is None or found > last:
-                return
-            _, batch, times = self._segment(found)
-            first, stop = (int(i) for i in np.searchsorted(times, [start_us, end_us]))
-            if first < stop:
-                yield batch.part(first, stop), times[first:stop]
-            number = found + 1
-
-    def _segments(self) -> set[int]:
-        """Numbers of the segments that are there now.
-
-        Raises:
-            CaptureError: a file has the name of a segment that no match has.
-        """
-        numbers = set()
-        first, length_us = self.begin_us // self._head.segment_us, self._head.segment_us
-        for path in self.path.glob("*.arrow"):
-            number = int(path.stem) if _SEGMENT.fullmatch(path.stem) else None
-            if number is None or not first - 1 <= number <= first + LENGTH_MAX_US // length_us:
-                raise CaptureError(f"{path}: no segment of a match: its number must lie near that of the first one")
-            numbers.add(number)
-        self._known = numbers
-        return numbers
-
-    def _next_segment(self, number: int) -> int | None:
-        """Return the first segment from ``number`` on; None once it is certain that there is none. Waits until then."""
-        while number not in self._known:
-            finished, growing = self.is_finished, self.is_growing()
-            if any(known > number for known in self._segments()):
-                # One that was listed after its successor was there is listed now, if it exists.
-                return min(known for known in self._segments() if known >= number)
-            if number in self._known:
-                break
-            if finished:
-                return None
-            if not growing and not self.is_finished:
-                raise CaptureError(
-                    f"{self.path}: ends at {max(self._known, default=-1) + 1} x {self._head.segment_us} us without"
-                    f" an {END}: its writer stopped before the match was over"
-                )
-            time.sleep(_LOOK_S)
-        return number
-
-    def is_growing(self) -> bool:
-        """True while a process writes it."""
-        try:
-            handle = os.open(self.path / LOCK, os.O_RDWR)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        else:
-            return False
-        finally:
-            os.close(handle)
-
-    def _segment(self, number: int) -> tuple[int, Packets, Ints]:
-        """Return a segment, from a cache of one."""
-        if self._latest is None or self._latest[0] != number:
-            batch, length_us = read_segment(self.path / _name(number)), self._head.segment_us
-            arrival_us = batch.arrival_us
-            within = len(batch) and number * length_us <= arrival_us[0] and arrival_us[-1] < (number + 1) * length_us
-            if not within or np.any(np.diff(arrival_us) < 0):
-                raise CaptureError(f"{self.path / _name(number)}: has no packets, or some of another time")
-            self._latest = number, batch, block_times(batch.arrival_us, self.slot_us)
-        return self._latest
-
-
-def _name(number: int) -> str:
-    return f"{number:07d}.arrow"
-
-
-def _write(path: Path, record: Head | End) -> None:
-    draft = path.with_suffix(".draft")
-    draft.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
-    draft.replace(path)
-
-
-def _read(path: Path, kind: type[Document]) -> Document:
-    try:
-        return read_json(path, kind, LISTING_BYTES_MAX)
-    except FileNotFoundError as error:
-        what = f"it has no {path.name}" if path.parent.is_dir() else "no such folder"
-        raise CaptureError(f"{path.parent}: not a capture: {what}") from error
-    except (OSError, UntrustedError) as error:
-        raise CaptureError(f"{path}: not a readable capture: {error}") from error
+    def live_payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
+        """Yield (date, bytes) of the blocks of a live capture; empty bytes where a block is not there yet."""
+        last_us = start_us
+        for block in self.live_blocks(start_us, end_us):
+            if block is None:
+                yield last_us, b""
+            else:
+                last_us = block.arrival_us
+                yield last_us, wire.encode(block)

@@ -45,7 +45,7 @@ _COMPARED = (
 def consolidated_events(path: Path | str, kinds: Sequence[str] = ()) -> pa.Table:
     """Return the events of a match as a table: a row for each event that no update has withdrawn.
 
-    ``state`` is ``confirmed`` for events before the watermark (all, once the match has ended), else
+    ``state`` is ``confirmed`` for events before the watermark of their kind (all, once the match has ended), else
     ``tentative``. ``detected_us`` is the arrival time at which the event was first asserted and not withdrawn
     since; an amendment (withdrawn and asserted again at one instant) does not change it.
 
@@ -71,13 +71,13 @@ def standing_events(log: pa.Table, frontier_us: int, *, ended: bool) -> pa.Table
 
     Args:
         log: rows of the ``updates`` table in the order of ``seq``; all updates of the kinds that it has.
-        frontier_us: the watermark after the log.
+        frontier_us: the watermark of the inputs after the log.
         ended: True if the match is over.
     """
     standing = _standing(log)
     rows = log.take(pa.array([row for row, _ in standing], pa.int64()))
     detected = pa.array([detected_us for _, detected_us in standing], pa.int64())
-    final = pc.or_(pc.less(rows["ts_us"], frontier_us), pa.scalar(ended))
+    final = pc.or_(pc.less(pc.add(rows["ts_us"], rows["lag_us"]), frontier_us), pa.scalar(ended))
     state = pc.if_else(final, "confirmed", "tentative")
     table = rows.append_column("detected_us", detected).append_column("state", state)
     order = [("ts_us", "ascending"), ("level", "ascending"), ("kind", "ascending"), ("id", "ascending")]

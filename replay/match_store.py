@@ -81,7 +81,7 @@ class CommitMeta(msgspec.Struct, frozen=True):
     """Metadata of a window of the engine.
 
     Attributes:
-        frontier_us: watermark: event time below which no late packet changes anything.
+        frontier_us: watermark of the inputs; see ``football.update_stream.UpdateMessage``.
         end_offset: where the window ends (exclusive), as its source counts: arrival time of a capture in us, or number
             of a record of a topic.
         epoch: epoch of the stage that made it.
@@ -309,6 +309,12 @@ def read_commits(path: Path | str) -> list[Commit]:
     return sorted(commits, key=lambda commit: (commit.series, commit.batch))
 
 
+def commits_state(path: Path | str) -> tuple[int, str]:
+    """Return what changes with each commit: how many manifests there are, and the last one's name."""
+    names = [file.name for file in (Path(path) / "commits").glob("*.json")]
+    return len(names), max(names, default="")
+
+
 def read_table(path: Path | str, name: str, columns: Sequence[str] | None = None) -> pa.Table:
     """Read all committed rows of a table, or some columns of them, by series and batch.
 
@@ -317,7 +323,7 @@ def read_table(path: Path | str, name: str, columns: Sequence[str] | None = None
     """
     if name not in SCHEMAS:
         raise StoreError(f"{path}: no table {name!r} in a match store; there are {', '.join(SCHEMAS)}")
-    parts = [_rows(Path(path), commit, name, columns) for commit in read_commits(path) if name in commit.parts]
+    parts = [read_part(Path(path), commit, name, columns) for commit in read_commits(path) if name in commit.parts]
     return pa.concat_tables(parts) if parts else SCHEMAS[name].empty_table().select(columns or SCHEMAS[name].names)
 
 
@@ -328,7 +334,7 @@ def read_window(path: Path | str, name: str, window: int) -> pa.Table | None:
         StoreError: its manifest or part is damaged; the file is named.
     """
     file = Path(path) / "commits" / f"{window:08d}.json"
-    return _rows(Path(path), _read_commit(Path(path), file.name), name) if file.exists() else None
+    return read_part(Path(path), _read_commit(Path(path), file.name), name) if file.exists() else None
 
 
 def positions_between(path: Path | str, begin_us: int, end_us: int) -> pa.Table:
@@ -343,7 +349,7 @@ def positions_between(path: Path | str, begin_us: int, end_us: int) -> pa.Table:
             continue
         # A window has no position far beyond its watermark, and none far before that of the window before it.
         if commit.meta.frontier_us + _BEYOND_US >= begin_us and before_us - _BEYOND_US < end_us:
-            rows = _rows(Path(path), commit, "positions")
+            rows = read_part(Path(path), commit, "positions")
             within = pc.and_(pc.greater_equal(rows["ts_us"], begin_us), pc.less(rows["ts_us"], end_us))
             parts.append(rows.filter(within))
         before_us = commit.meta.frontier_us
@@ -362,18 +368,34 @@ def part_file(path: Path | str, commit: Commit, name: str) -> Path:
         raise StoreError(f"{path}: {error}") from error
 
 
-def _rows(path: Path, commit: Commit, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+def read_part(path: Path, commit: Commit, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read the rows of a table of one window, or some columns of them; none if it has no such part.
+
+    Raises:
+        StoreError: the part is missing or damaged; the file is named.
+    """
     schema = SCHEMAS[name] if columns is None else pa.schema([SCHEMAS[name].field(column) for column in columns])
     if name not in commit.parts:
         return schema.empty_table()
     file, always_there = part_file(path, commit, name), _ALWAYS_THERE.get(name, ())
     try:
-        rows = read_parquet(file, schema.names).select(schema.names).cast(schema)
+        rows = read_parquet(file, schema.names)
+        if "lag_us" in schema.names and "lag_us" not in rows.column_names:  # older stores have the watermark of all
+            rows = rows.append_column("lag_us", pa.repeat(pa.scalar(0, pa.int64()), len(rows)))
+        rows = rows.select(schema.names).cast(schema)
         if missing := [column for column in schema.names if column in always_there and rows[column].null_count]:
             raise StoreError(f"{file}: damaged part of window {commit.batch}: no value in {', '.join(missing)}")
         return rows
     except (OSError, KeyError, UntrustedError, pa.ArrowException) as error:
         raise StoreError(f"{file}: damaged part of window {commit.batch}: {error}") from error
+
+
+def read_newest_commit(path: Path | str) -> Commit | None:
+    """Read the last commit of the engine's series; None if there is none. Errors as in :func:`read_commits`."""
+    read_run(path)
+    names = (file.name for file in (Path(path) / "commits").glob("[0-9]*.json"))
+    newest = max(names, default=None)
+    return None if newest is None else _read_commit(Path(path), newest)
 
 
 def newest_commit(commits: Iterable[Commit]) -> Commit | None:
@@ -392,8 +414,13 @@ def committed_updates(path: Path | str, *, begin_seq: int = 0) -> Iterator[tuple
     for commit in windows:
         if isinstance(end := commit.notes.get("next_seq"), int) and end <= begin_seq:
             continue
-        rows = _rows(Path(path), commit, "updates").sort_by("seq")
-        yield [_update(row) for row in rows.to_pylist() if row["seq"] >= begin_seq], commit.meta
+        rows = read_part(Path(path), commit, "updates").sort_by("seq")
+        yield update_records(rows.filter(pc.greater_equal(rows["seq"], begin_seq))), commit.meta
+
+
+def update_records(rows: pa.Table) -> list[UpdateRecord]:
+    """Return rows of the ``updates`` table as records."""
+    return [_update(row) for row in rows.to_pylist()]
 
 
 def _update(row: dict[str, Any]) -> UpdateRecord:

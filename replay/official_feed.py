@@ -26,8 +26,7 @@ import msgspec
 
 from football.untrusted import LISTING_BYTES_MAX, UntrustedError, decode_json, read_bytes
 from middleware.events import BEGINNING_US, END_US
-from replay.formats.officials import FILE, OfficialError, OfficialLine, check, encode, parse
-from replay.match_store import read_sheet_of
+from replay.formats.officials import FILE, OfficialError, OfficialLine, encode, parse
 
 #: The journal, in the folder of a match store.
 JOURNAL = "official.journal"
@@ -153,30 +152,6 @@ class OfficialFeed:
             journal.write(b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries))
             journal.flush()
             os.fsync(journal.fileno())
-
-
-def report_decision(folder: Path, text: str) -> str:
-    """Append a decision to the file of officials in a match store; return the line.
-
-    Args:
-        folder: of the match store.
-        text: fields of a decision, as JSON.
-
-    Raises:
-        OfficialError: it is no decision, or one that cannot be.
-        StoreError: the folder is no match store.
-    """
-    decision = parse(text)
-    check(decision, read_sheet_of(folder))
-    line = msgspec.json.encode(decision) + b"\n"
-    # One write of one line: lines that several processes append at once do not mix.
-    handle = os.open(folder / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    try:
-        os.write(handle, line)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    return line.decode()
 
 
 def replayed(folder: Path, blocks: Blocks, start_us: int, end_us: int) -> Blocks:

@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-from detectors.signals.official import OVERRULED
+from detectors.signals.official import OVERRULED, kind_of
 from football.errors import UserError
 from football.match_sheet import MatchSheet
 from football.officials import DECISIONS, Official
@@ -33,9 +33,15 @@ PREFIX = 0xF0
 #: The file that ``touchline official`` writes to, in the folder of a match store, and who is taken to write there.
 FILE, OPERATOR = "official.jsonl", "operator"
 
+#: Kinds that a corrected event may get.
+CORRECT = tuple(kind for kind in OVERRULED if not kind.startswith(("official.", "overruled")))
+
 LINE_CHARACTERS_MAX = 4_000
 MINUTES_MAX = 60
 _SHOWN = 120
+
+#: Fields that a decision has under the same names.
+_NAMED = ("variant", "team", "player", "other", "minutes", "event", "note", "right_kind", "right_variant")
 
 
 class OfficialError(UserError, ValueError):
@@ -58,7 +64,11 @@ class OfficialLine(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DecisionFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The fields of a line."""
+    """The fields of a line.
+
+    ``entered`` is the date and time of day at which it was entered, ``undoes`` the number of the decision that it
+    undoes; both are for people.
+    """
 
     kind: str
     variant: str = ""
@@ -70,8 +80,13 @@ class DecisionFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     note: str = ""
     at_s: float | None = None
     announced_s: float | None = msgspec.field(default=None, name="said_s")
+    right_kind: str = ""
+    right_variant: str = ""
+    right_s: float | None = None
     source: str = ""
     number: int | None = None
+    entered: str = ""
+    undoes: int | None = None
 
 
 _payloads = msgspec.msgpack.Encoder()
@@ -116,9 +131,10 @@ def read(line: OfficialLine, sheet: MatchSheet, arrival_us: int) -> Official:
     if at_us > arrival_us:
         raise OfficialError(f"at_s = {fields.at_s:g} is later than the match has come to ({arrival_us / 1e6:.3f} s)")
     number = line.number if fields.number is None else fields.number
-    named = {name: getattr(fields, name) for name in ("variant", "team", "player", "other", "minutes", "event", "note")}
+    named = {name: getattr(fields, name) for name in _NAMED}
+    right_us = None if fields.right_s is None else round(fields.right_s * 1e6)
     source = fields.source or (OPERATOR if line.file == FILE else Path(line.file).stem)
-    return Official(source, number, fields.kind, at_us, **named)
+    return Official(source, number, fields.kind, at_us, right_us=right_us, **named)
 
 
 def parse(text: str) -> DecisionFields:
@@ -151,15 +167,19 @@ def check(fields: DecisionFields, sheet: MatchSheet) -> None:
     if fields.variant not in decision.variants:
         known = ", ".join(filter(None, decision.variants)) or "it has none"
         raise OfficialError(f"variant = {fields.variant!r} of a {fields.kind}: {known}")
-    for name, value in (("at_s", fields.at_s), ("said_s", fields.announced_s)):
+    for name, value in (("at_s", fields.at_s), ("said_s", fields.announced_s), ("right_s", fields.right_s)):
         if value is not None and not (math.isfinite(value) and abs(value) < 1e9):
             raise OfficialError(f"{name} = {value} is not a time")
     if fields.minutes is not None and not 0 <= fields.minutes <= MINUTES_MAX:
         raise OfficialError(f"minutes = {fields.minutes} is not in 0..{MINUTES_MAX}")
     if fields.number is not None and fields.number < 0:
         raise OfficialError(f"number = {fields.number} is negative")
-    if fields.kind == "void" and fields.event.partition("#")[0] not in OVERRULED:
+    if fields.kind in ("void", "correction") and kind_of(fields.event) not in OVERRULED:
         raise OfficialError(f"event = {fields.event!r} cannot be taken back; these kinds can: {', '.join(OVERRULED)}")
+    if fields.right_kind and fields.right_kind not in CORRECT:
+        raise OfficialError(f"right_kind = {fields.right_kind!r} is none of {', '.join(CORRECT)}")
+    if fields.kind != "correction" and (fields.right_kind or fields.right_variant or fields.right_s is not None):
+        raise OfficialError(f"a {fields.kind} corrects nothing: it has no right_kind, right_variant or right_s")
     _check_players(fields, sheet)
 
 

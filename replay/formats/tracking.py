@@ -162,7 +162,7 @@ def _usable(
 ) -> tuple[Codes, list[RejectedRecord]]:
     """Return indexes of the rows that fit into a packet, and the others as rejected records."""
     timed = np.abs(times_us) < _TIME_MAX_US
-    unusable = {name for name in set(names) if not name or not is_text(name, ID_CHARACTERS_MAX)}
+    unusable = {name for name in set(names) if not _is_id(name)}
     good = timed & np.array([name not in unusable for name in names], np.bool_)
     bad = np.flatnonzero(~good)
     rejected: list[RejectedRecord] = []
@@ -207,9 +207,13 @@ def _players_from_rows(objects: list[str], codes: Codes, teams: list[str], team_
         known = rows[rows >= 0]
         team = teams[int(np.bincount(known).argmax())] if len(known) else ""
         side = _SIDES.get(team)
-        if side is not None:
+        if side is not None and _is_id(name):  # rows of other names are rejected
             players.append(Player(name, side, shirt=shirt_in(name)))
     return tuple(sorted(players, key=lambda p: (p.team == "away", p.shirt or 0, p.object_id)))
+
+
+def _is_id(name: str) -> bool:
+    return bool(name) and is_text(name, ID_CHARACTERS_MAX)
 
 
 def _with_quality(sheet: MatchSheet, tracks: tuple[Track, ...]) -> MatchSheet:

@@ -3,8 +3,9 @@
 Theory of operation
 -------------------
 The meter sees each block before its validation, since positions that the validation refuses show best what is wrong
-with a source; the refused records follow by :meth:`InputMeter.refuse`. Of a transmitter it looks at fifty positions a
-second at most, of a limb at ten: at radio rates that is a twentieth of all packets, and the others cost a comparison.
+with a source; the refused records follow by :meth:`InputMeter.refuse`. Of a ball it looks at fifty positions a second
+at most, of a player at twelve, of a limb at ten: at radio rates that is a twentieth of all packets, and the others cost
+a comparison. So an identity that jumps to a player farther off is seen always, a single stray position sometimes.
 Once a second of event time it takes stock: who is there, where, and which team stands further to the left.
 
 The figures are of the input as it arrived. They are no input of the detectors, whose output may not depend on the
@@ -14,9 +15,9 @@ A meter is pickled with the state of its pipeline.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import isfinite
 
 from football.input_quality import InputQuality
 from football.match_sheet import MatchSheet, Quality, team_of
@@ -56,7 +57,7 @@ class InputMeter:
         self._classes = {name: ClassFigures() for name in _CLASSES.values()}
         self._tracks: dict[str, TransmitterTrack | None] = {}
         self._main: dict[str, str] = {}
-        self._ball_slot = self._body_slot = self._second = -(2**62)
+        self._ball_slot = self._body_due_us = self._second = -(2**62)
         self._ball_slots = self._body_slots = 0
         self._heights = self._ball_looks = 0
         self._height_max_m = 0.0
@@ -74,41 +75,46 @@ class InputMeter:
         self._clear_second()
 
     def add(self, packets: Sequence[Packet], arrival_us: int) -> None:
-        """Take the packets of a block, valid or not."""
+        """Take the packets of a block, valid or not, and look at the first position of those that are due."""
         tracks = self._tracks
         self._packets += len(packets)
         for packet in packets:
-            name, ts_us = packet.transmitter, packet.ts_us
-            if name not in tracks:
-                self._add_transmitter(name)
-            track = tracks.get(name)
-            if track is None or not ts_us:
+            ts_us = packet.ts_us
+            track = tracks.get(packet.transmitter)
+            if track is None:
+                if packet.transmitter not in tracks:
+                    self._add_transmitter(packet.transmitter)
+                    track = tracks.get(packet.transmitter)
+                if track is None:
+                    continue
+            if not ts_us:
                 continue
             track.positions += len(ts_us)
             first_us = ts_us[0]
-            if track.due_us <= first_us <= arrival_us:
-                self._look(track, packet, first_us)
-            elif (behind_us := self._newest_us - first_us) > self._behind_us or behind_us > BEHIND_US:
-                self._behind_us = max(self._behind_us, behind_us)
-                self._behind += behind_us > BEHIND_US
-
-    def _look(self, track: TransmitterTrack, packet: Packet, ts_us: int) -> None:
-        """Look at the first position of a packet."""
-        if not (packet.x_m and packet.y_m and packet.z_m):
-            return
-        x_m, y_m, z_m = packet.x_m[0], packet.y_m[0], packet.z_m[0]
-        if not (math.isfinite(x_m) and math.isfinite(y_m)):
-            return
-        track.take(ts_us, x_m, y_m)
-        slot = ts_us // self._slot_us
-        if track.name == "ball":
-            self._look_at_ball(slot, z_m)
-        elif slot > self._body_slot:
-            self._body_slot, self._body_slots = slot, self._body_slots + 1
-        if ts_us > self._newest_us or self._begin_us is None:
-            self._advance(ts_us)
-        if track.team and ts_us // 1_000_000 > track.second:
-            self._look_at_player(track, ts_us // 1_000_000, x_m, y_m)
+            if first_us >= self._body_due_us and not track.is_ball and first_us <= arrival_us:
+                self._body_due_us = (first_us // self._slot_us + 1) * self._slot_us
+                self._body_slots += 1
+            if not track.due_us <= first_us <= arrival_us:
+                if first_us > track.newest_us:
+                    track.newest_us = first_us
+                if (behind_us := self._newest_us - first_us) > self._behind_us or behind_us > BEHIND_US:
+                    self._behind_us = max(self._behind_us, behind_us)
+                    self._behind += behind_us > BEHIND_US
+                continue
+            x, y, z = packet.x_m, packet.y_m, packet.z_m
+            if not (x and y and z):
+                continue
+            x_m, y_m = x[0], y[0]
+            if not isfinite(x_m + y_m):
+                continue
+            track.newest_us = first_us
+            track.take(first_us, x_m, y_m)
+            if track.is_ball:
+                self._look_at_ball(first_us // self._slot_us, z[0])
+            if first_us > self._newest_us or self._begin_us is None:
+                self._advance(first_us)
+            if first_us >= track.stock_us and track.team:
+                self._look_at_player(track, first_us // 1_000_000, x_m, y_m)
 
     def refuse(self, rejected: Iterable[RejectedRecord]) -> None:
         """Take the records of a block that its validation, or the reader of a file, has refused."""
@@ -118,7 +124,7 @@ class InputMeter:
                 self._unusable += 1
             elif "does not increase" in reason:
                 track = self._tracks.get(record.transmitter)
-                if track is not None and track.last is not None and track.last[0] == record.ts_us:
+                if track is not None and track.newest_us == record.ts_us:
                     track.repeats += 1
                 else:
                     self._disordered += 1
@@ -208,7 +214,7 @@ class InputMeter:
         if second > self._second:
             self._close_second()
             self._second = second
-        moved, track.spot, track.second = track.spot != (x_m, y_m), (x_m, y_m), second
+        moved, track.spot, track.stock_us = track.spot != (x_m, y_m), (x_m, y_m), (second + 1) * 1_000_000
         self._spots.add(x_m, y_m)
         count = self._now[track.team]
         count[0] += 1

@@ -19,7 +19,7 @@ from football.packet_table import Ints
 from football.update_stream import EventRecord
 from replay.scoring.frames import FrameScore, score_frames
 from replay.scoring.matching import Pairs, assign, within
-from replay.scoring.payloads import ValueScore, place_error_m, value_scores, variant_right
+from replay.scoring.payloads import ValueScore, is_right, place_error_m, value_scores, variant_right
 from replay.scoring.rates import LeagueRate, league_rates
 from replay.scoring.rules import family_of
 from replay.scoring.truth import Mark, Truth
@@ -45,8 +45,9 @@ class KindScore(msgspec.Struct, frozen=True):
     ``precision`` is None where nothing was detected, ``recall`` where there is no truth, ``time_error_ms`` without
     a pair. ``confusion`` counts what missed truths were mistaken for. Of the pairs, ``variants`` counts
     ``true > found`` where both have one and they differ, and ``other_player`` those whose players differ.
-    ``variant_right`` is the share of pairs with the right variant, ``strict_f1`` counts the others as missed and
-    invented, ``place_m`` is the distance between the places of pairs, ``values`` the agreement of their payloads.
+    ``variant_right`` is the share of pairs with the right variant, ``place_m`` the distance between the places of
+    pairs, ``values`` the agreement of their payloads. ``strict_f1`` counts a pair with a wrong variant, place or value
+    (:func:`replay.scoring.payloads.is_right`) as missed and invented.
     """
 
     tp: int
@@ -66,8 +67,8 @@ class KindScore(msgspec.Struct, frozen=True):
     values: Mapping[str, ValueScore] = {}
 
 
-#: Figures of a match of 90 minutes are not extrapolated from less than this.
-RATES_LEAST_US = 300_000_000
+#: Figures of a match of 90 minutes are not extrapolated from less than this; the intervals of a short one are wide.
+RATES_LEAST_US = 60_000_000
 
 
 class Score(msgspec.Struct, frozen=True):
@@ -217,7 +218,7 @@ def _figures(truth: Truth, judged: Judged, confusion: Counter[str]) -> KindScore
     fp, fn = len(judged.finds) - tp, len(judged.truths) - tp
     pairs = [(judged.truths[i], judged.finds[j]) for i, j in zip(*map(Ints.tolist, judged.pairs), strict=True)]
     variants = Counter(f"{t.variant} > {f.variant}" for t, f in pairs if t.variant and f.variant not in ("", t.variant))
-    strict = tp - sum(variants.values())
+    strict = sum(is_right(judged.kind, true, found) for true, found in pairs)
     return KindScore(
         tp,
         fp,

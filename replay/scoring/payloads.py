@@ -7,8 +7,9 @@ simulator says what a player intended, and how the noiseless ball then moved.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -39,6 +40,23 @@ SAME: Mapping[str, tuple[tuple[str, str], ...]] = {
     "sub.": (("on", "on"), ("off", "off")),
 }
 
+#: A pair whose places are farther apart is about another place.
+PLACE_M = 3.0
+#: Greatest difference of a number that still means the same, by its name in the detection: metres, m/s, seconds. The
+#: others are counts, and are equal or wrong.
+TOLERANCES: Mapping[str, float] = {
+    "length_m": 2.0,
+    "gain_m": 2.0,
+    "distance_m": 2.0,
+    "extent_m": 2.0,
+    "height_m": 2.0,
+    "speed_before_m_s": 3.0,
+    "speed_after_m_s": 3.0,
+    "speed_m_s": 3.0,
+    "seconds_s": 1.0,
+    "seconds": 1.0,
+}
+
 
 class ValueScore(msgspec.Struct, frozen=True):
     """Agreement of one value over the pairs that have it on both sides.
@@ -59,31 +77,53 @@ def variant_right(pairs: Sequence[tuple[Mark, Mark]]) -> float | None:
 
 
 def place_error_m(pairs: Sequence[tuple[Mark, Mark]]) -> ValueScore | None:
-    """Return the distance over ground between the places of pairs that have one on both sides."""
-    apart = [
-        np.hypot(true.x_m - found.x_m, true.y_m - found.y_m)
-        for true, found in pairs
-        if true.x_m is not None and true.y_m is not None and found.x_m is not None and found.y_m is not None
-    ]
-    return _of_numbers(apart)
+    """Return the distance over ground between the places of pairs, along the axes that both state; a line has one."""
+    return _of_numbers([apart for true, found in pairs if (apart := _apart_m(true, found)) is not None])
 
 
 def value_scores(kind: str, pairs: Sequence[tuple[Mark, Mark]]) -> dict[str, ValueScore]:
     """Return the agreement of each detail of a kind, by its name in the detection."""
-    known = [names for prefix, names in SAME.items() if kind.startswith(prefix)]
-    scores: dict[str, ValueScore] = {}
-    for found_name, true_name in (name for names in known for name in names):
-        values: defaultdict[bool, list[tuple[Scalar, Scalar]]] = defaultdict(list)
-        for true, found in pairs:
-            one, other = true.detail.get(true_name), found.detail.get(found_name)
-            if one not in (None, "") and other not in (None, ""):
-                values[isinstance(one, str)].append((one, other))
-        texts, numbers = values[True], values[False]
-        if texts:
-            scores[found_name] = ValueScore(len(texts), sum(one == other for one, other in texts) / len(texts))
-        elif score := _of_numbers([abs(float(one) - float(other)) for one, other in numbers]):  # type: ignore[arg-type]
-            scores[found_name] = score
-    return scores
+    texts: defaultdict[str, list[bool]] = defaultdict(list)
+    numbers: defaultdict[str, list[float]] = defaultdict(list)
+    for true, found in pairs:
+        for name, one, other in _stated(kind, true, found):
+            if isinstance(one, str):
+                texts[name].append(one == other)
+            else:
+                numbers[name].append(_difference(one, other))
+    scores = {name: ValueScore(len(equal), sum(equal) / len(equal)) for name, equal in texts.items()}
+    return scores | {name: score for name, sizes in numbers.items() if (score := _of_numbers(sizes)) is not None}
+
+
+def is_right(kind: str, true: Mark, found: Mark) -> bool:
+    """True if variant, place and payload of a pair mean the same, as far as both sides state them."""
+    if true.variant and found.variant and true.variant != found.variant:
+        return False
+    apart_m = _apart_m(true, found)
+    if apart_m is not None and apart_m > PLACE_M:
+        return False
+    return all(
+        one == other if isinstance(one, str) else not _difference(one, other) > TOLERANCES.get(name, 0.0)
+        for name, one, other in _stated(kind, true, found)
+    )
+
+
+def _apart_m(true: Mark, found: Mark) -> float | None:
+    axes = (true.x_m, found.x_m), (true.y_m, found.y_m)
+    apart = [one - other for one, other in axes if one is not None and other is not None]
+    return math.hypot(*apart) if apart else None
+
+
+def _stated(kind: str, true: Mark, found: Mark) -> Iterator[tuple[str, Scalar, Scalar]]:
+    """Yield the details of a pair that both state: name in the detection, true and found value."""
+    for found_name, true_name in (names for prefix, some in SAME.items() if kind.startswith(prefix) for names in some):
+        one, other = true.detail.get(true_name), found.detail.get(found_name)
+        if one not in (None, "") and other not in (None, ""):
+            yield found_name, one, other
+
+
+def _difference(one: Scalar, other: Scalar) -> float:
+    return abs(float(one) - float(other))  # type: ignore[arg-type]
 
 
 def _of_numbers(sizes: Iterable[float]) -> ValueScore | None:

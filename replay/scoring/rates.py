@@ -133,7 +133,7 @@ def rate_of(figure: LeagueFigure, events: Sequence[Counted], seconds: float) -> 
         whole = sum(event.kind in figure.of for event in events)
         if not whole:
             return Rate(None)
-        value, (low, high) = count / whole, _wilson(count, whole)
+        value, (low, high) = count / whole, wilson(count, whole)
     else:
         matches = seconds / _MATCH_S
         value = count / matches
@@ -143,7 +143,27 @@ def rate_of(figure: LeagueFigure, events: Sequence[Counted], seconds: float) -> 
     return Rate(round(value, 4), round(low, 4), round(high, 4), verdict)
 
 
-def _wilson(count: int, whole: int) -> tuple[float, float]:
+def rate_rows(rates: Iterable[LeagueRate]) -> list[tuple[str, str, str, str]]:
+    """Return a head, and for each figure its name, the match's found and true one, and the published range.
+
+    ``!`` marks a figure outside, beyond what chance explains.
+    """
+    rows = [("a match of 90 minutes", "found", "true", "published")]
+    for rate in rates:
+        low, high = rate.published.range
+        rows.append((rate.published.name, _shown(rate.found), _shown(rate.true), f"{low:g} to {high:g}"))
+    return rows
+
+
+def _shown(rate: Rate | None) -> str:
+    if rate is None or rate.value is None:
+        return "-"
+    figure = f"{rate.value:,.0f}" if rate.value >= 1_000 else f"{rate.value:.3g}"
+    return figure + ("" if rate.verdict == "ok" else f" ! {rate.verdict}")
+
+
+def wilson(count: int, whole: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share (Wilson 1927): of ``count`` in ``whole``, which is above 0."""
     z = 1.96
     middle = (count + z * z / 2.0) / (whole + z * z)
     half = z / (whole + z * z) * float(np.sqrt(count * (whole - count) / whole + z * z / 4.0))

@@ -49,6 +49,8 @@ WINDOWS_MS: Mapping[str, int] = {
     "period.": 2_000,
     "sub.": 5_000,
     "formation": 60_000,
+    "press.team": 1_000,
+    "counterpress.start": 600,
 }
 
 #: Kinds that are a team's: another player of the team is counted, but pairs.
@@ -84,6 +86,9 @@ OCCURRED: Mapping[str, str] = {
     "state.men": "since_us",
     "sub.in": "since_us",
     "sub.out": "since_us",
+    "run.recovery": "since_us",
+    "press.team.start": "since_us",
+    "press.team.end": "since_us",
 }
 
 #: Kinds that can be taken for one another though their names begin differently.

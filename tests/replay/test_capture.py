@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from football.errors import CaptureError
+from football.errors import CaptureError, CaptureInUseError
 from football.match_sheet import MatchSheet, Player, Quality
 from football.packet_table import (
     MISSING,
@@ -388,5 +388,5 @@ def test_a_writer_goes_on_where_another_of_the_same_content_died(tmp_path: Path)
 
 
 def test_two_writers_do_not_write_the_same_capture(tmp_path: Path) -> None:
-    with CaptureWriter(tmp_path, SHEET), pytest.raises(CaptureError, match="another process is writing it"):
+    with CaptureWriter(tmp_path, SHEET), pytest.raises(CaptureInUseError, match="another process is writing it"):
         CaptureWriter(tmp_path, SHEET).__enter__()

@@ -259,7 +259,7 @@ def test_json_has_one_object_a_line_with_a_nested_payload(store: MatchStore) -> 
     store.commit(0, table(author.emit(1, event("a#1")), author.emit(1, event("b#1", 2_000, x_m=None, detail={}))), {})
     first, second = (json.loads(line) for line in exported(store, "json").splitlines())
     assert list(first) == [*HEAD, "payload"]
-    assert first["payload"] == {"z_m": None, "causes": ["hit#1"], "detail": {"length_m": 12.5}}
+    assert first["payload"] == {"z_m": None, "lag_us": 0, "causes": ["hit#1"], "detail": {"length_m": 12.5}}
     assert (second["x_m"], second["payload"]["detail"]) == (None, {})
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import importlib
 import inspect
+import re
 from pathlib import Path
+from typing import Any
 
+import kloppy.tracab
 import msgspec
 import numpy as np
 import pytest
@@ -17,6 +20,8 @@ from football.match_sheet import MatchSheet
 from replay.formats import kloppy_reader
 from replay.formats.kloppy_reader import PROVIDERS
 from replay.formats.tracking import read_tracking
+
+_INPUT_PAGE = Path(__file__).parents[3] / "docs" / "input.md"
 
 TRACAB_METADATA = """<?xml version="1.0"?>
 <TracabMetaData sVersion="1.0">
@@ -184,3 +189,25 @@ def test_every_listed_provider_is_one_that_kloppy_has(provider: str) -> None:
     module, function, names = PROVIDERS[provider]
     loader = getattr(importlib.import_module(f"kloppy.{module}"), function)
     assert set(names) <= set(inspect.signature(loader).parameters)
+
+
+def test_the_page_of_the_input_lists_the_files_of_every_provider() -> None:
+    page = _INPUT_PAGE.read_text(encoding="utf-8")
+    for provider, (_, _, names) in PROVIDERS.items():
+        assert f"| `{provider}` | {', '.join(names)} |" in page
+
+
+def test_the_example_makes_a_table_of_data_in_memory(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", _INPUT_PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(example, names)
+    source = tracab(tmp_path, "".join(TRACAB_FRAMES.splitlines(keepends=True)[:3]))
+    raw, meta = tmp_path / "raw.dat", tmp_path / "meta.xml"
+    dataset = kloppy.tracab.load(meta_data=meta, raw_data=raw, coordinates="secondspectrum", only_alive=False)
+    file = tmp_path / "table.parquet"
+    names["tracking_table"](dataset).to_parquet(file)
+    of_table, of_file = (
+        {track.transmitter: (track.ts_us.tolist(), track.x_m.tolist(), track.y_m.tolist()) for track in one.tracks}
+        for one in (read_tracking(str(file)), read_tracking(source))
+    )
+    assert of_table == of_file

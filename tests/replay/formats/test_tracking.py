@@ -51,6 +51,15 @@ def reasons(recording: Recording, channel: str = "none") -> Counter[tuple[str, s
     return found
 
 
+def test_an_id_with_control_characters_costs_its_rows_and_no_file(tmp_path: Path) -> None:
+    table = rows()
+    table.loc[table.object_id == "away_1", "object_id"] = "\x1baway_1"
+    recording = read_tracking(written(table, tmp_path))
+    assert [player.object_id for player in recording.sheet.players] == ["home_7"]
+    assert [track.transmitter for track in recording.tracks] == ["home_7", "ball"]
+    assert len(recording.rejected) == 5
+
+
 def test_a_long_table_becomes_one_packet_per_object_and_frame(tmp_path: Path) -> None:
     recording = read_tracking(written(rows(), tmp_path))
     assert [t.transmitter for t in recording.tracks] == ["away_1", "home_7", "ball"]

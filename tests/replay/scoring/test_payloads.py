@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from football.update_stream import EventRecord
@@ -44,6 +45,26 @@ def test_places_are_compared_where_both_have_one() -> None:
     assert place is not None
     assert (place.pairs, place.median) == (2, 1.5)
     assert judged(true[2:], found[2:]).place_m is None
+
+
+def test_a_line_has_a_place_along_one_axis() -> None:
+    (found,) = [event("offside.line", 1.0, x_m=4.0)]
+    line = msgspec.structs.replace(found, y_m=None)
+    place = judged([event("offside.line", 1.0, x_m=2.0)], [line]).place_m
+    assert place is not None
+    assert place.median == 2.0
+
+
+def test_a_wrong_place_or_value_counts_in_the_strict_figure() -> None:
+    true = [event("pass.len", n, "short", length_m=10.0) for n in range(4)]
+    found = [event("pass.len", 0, "short", x_m=9.0, length_m=10.0), event("pass.len", 1, "short", length_m=14.0)]
+    found += [event("pass.len", n, "short", x_m=1.5, length_m=11.0) for n in (2, 3)]
+    figures = judged(true, found)
+    assert (figures.f1, figures.variant_right, figures.strict_f1) == (1.0, 1.0, 0.5)
+
+
+def test_a_count_is_equal_or_wrong() -> None:
+    assert judged([event("packing", 1.0, opponents=2)], [event("packing", 1.0, opponents=3)]).strict_f1 == 0.0
 
 
 def test_texts_of_a_payload_are_equal_or_not() -> None:

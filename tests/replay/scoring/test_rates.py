@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from football.truth_kinds import KINDS
-from replay.scoring.rates import LeagueFigure, league_figures, league_rates, played_seconds, rate_of
+from replay.scoring.rates import LeagueFigure, league_figures, league_rates, played_seconds, rate_of, rate_rows
 from replay.scoring.truth import Mark
 
 GOALS = LeagueFigure("goals", ("goal.scored",), (2.0, 4.0), "made up")
@@ -62,3 +62,12 @@ def test_truth_counts_where_it_covers_the_kinds() -> None:
     goals = next(rate for rate in rates if rate.published.name == "goals")
     assert (goals.found.value, goals.true and goals.true.value) == (3.0, 2.0)
     assert next(rate for rate in rates if rate.published.name == "passes").true is None
+
+
+def test_rows_show_found_and_true_and_mark_what_no_league_has() -> None:
+    span_us = (0, 5_400_000_000)
+    rates = league_rates(marks("shot.attempt", 90), marks("shot.attempt", 25), {"shot.attempt"}, span_us)
+    rows = rate_rows(rates)
+    assert rows[0] == ("a match of 90 minutes", "found", "true", "published")
+    assert ("shots", "90 ! high", "25", "20 to 30") in rows
+    assert next(row for row in rows if row[0] == "corners")[2] == "-", "the truth does not cover them"
