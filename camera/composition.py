@@ -2,10 +2,12 @@
 
 Theory of operation
 -------------------
-The aim is the point of interest, moved ahead of a ball that moves on (*lead room*), and moved back as far as needed
-to hold the ball inside of the safe zone. So no pull can push the ball out of the picture. The lead room leaves
-``RESERVE_DEG`` behind the ball, because a ball that is played back covers that much before the camera has turned. So a
-tight picture has hardly any.
+The aim is the point of interest, moved ahead in the *direction of play* (lead room), and moved back as far as needed
+to hold the ball inside of the safe zone. So no pull can push the ball out of the picture. The direction of play is
+that in which the ball goes on, and the one in which the team on it attacks. A pass is half over before a camera has
+turned, while the attack's direction seldom changes: its room is there before the pass is played, and costs no jerk. The
+lead room leaves ``RESERVE_DEG`` behind the ball, because a ball that is played back covers that much before the camera
+has turned. So a tight picture has hardly any.
 
 The width is that of the situation, or as much wider as the subjects need. A subject that is hardly likely counts a
 little only, so that the width does not jump when chances change. What is needed is taken at once when it grows and
@@ -18,7 +20,7 @@ import math
 
 import msgspec
 
-from camera.interest import Interest
+from camera.interest import Interest, Subject
 from camera.mount import Mount
 from camera.profile import Profile
 
@@ -28,11 +30,12 @@ BALL_MARGIN, SUBJECT_MARGIN = 0.15, 0.06
 UNLIKELY, LIKELY = 0.08, 0.30
 #: Time constant with which a picture narrows that needs to be less wide.
 NARROWING_S = 2.0
-#: Time constant of the direction of play; pan speed up to which the ball wavers, and above that the one at which half
-#: of the lead room is taken.
-TREND_S, WAVERS_DEG_S, HALF_ROOM_DEG_S = 0.5, 1.5, 0.7
-
-
+#: Time constants of the direction in which the ball goes on, and of the attack's.
+ONWARD_TREND_S, ATTACK_TREND_S = 0.5, 1.1
+#: Weight of the ball's direction against the attack's, and pan speed at which it has half of it.
+ONWARD_WEIGHT, HALF_ONWARD_DEG_S = 2.3, 1.0
+#: Distance over which a direction on the pitch becomes one across the picture.
+ACROSS_M = 2.0
 #: Angle that the lead room leaves behind the ball: one that is played back stays in the picture.
 RESERVE_DEG = 7.0
 
@@ -55,13 +58,12 @@ class Composer:
 
     def __init__(self, mount: Mount, profile: Profile) -> None:
         self._mount, self._zoom = mount, profile.zoom
-        self._trend_deg_s = 0.0
+        self._onward = self._attack = 0.0
         self._needed_log: float | None = None
-        self._ball_pan_deg: float | None = None
 
     def remount(self, mount: Mount) -> None:
         """Compose for another mount from now on; the ball does not move by it."""
-        self._mount, self._ball_pan_deg = mount, None
+        self._mount = mount
 
     def compose(self, focus: Interest, width_deg: float, dt_s: float) -> Composition:
         """Return the picture that is wanted.
@@ -79,7 +81,7 @@ class Composer:
             return Composition(pan_deg, tilt_deg, wanted_deg)
         ball_pan, ball_tilt, _ = aims[0]
         most_deg = max(0.0, width_deg / 2 - RESERVE_DEG)
-        pan_deg += self._room_deg(ball_pan, dt_s) * min(focus.lead_room * width_deg, most_deg)
+        pan_deg += self._direction(focus, dt_s) * min(focus.lead_room * width_deg, most_deg)
         height_deg = self._zoom.height_deg(width_deg)
         return Composition(
             _held(pan_deg, ball_pan, (0.5 - BALL_MARGIN) * width_deg),
@@ -106,14 +108,26 @@ class Composer:
         self._needed_log = wanted_log
         return math.exp(wanted_log)
 
-    def _room_deg(self, ball_pan_deg: float, dt_s: float) -> float:
-        """Return the direction of play across the picture, -1 to 1, from the smoothed pan speed of the ball."""
-        last, self._ball_pan_deg = self._ball_pan_deg, ball_pan_deg
-        if last is not None and dt_s > 0:
-            speed_deg_s = max(-60.0, min(60.0, (ball_pan_deg - last) / dt_s))
-            self._trend_deg_s += min(1.0, dt_s / TREND_S) * (speed_deg_s - self._trend_deg_s)
-        moves_on_deg_s = max(0.0, abs(self._trend_deg_s) - WAVERS_DEG_S)
-        return math.copysign(moves_on_deg_s / (moves_on_deg_s + HALF_ROOM_DEG_S), self._trend_deg_s)
+    def _direction(self, focus: Interest, dt_s: float) -> float:
+        """Return the direction of play across the picture, -1 to 1: of the ball, and of the attack."""
+        ball = focus.subjects[0]
+        speed_m_s = math.hypot(focus.vx_m_s, focus.vy_m_s)
+        speed_deg_s = speed_m_s * self._across_deg(ball, focus.vx_m_s, focus.vy_m_s) / ACROSS_M
+        onward = speed_deg_s / (abs(speed_deg_s) + HALF_ONWARD_DEG_S)
+        whole_deg = _angle_deg(ACROSS_M, self._mount.distance_m(ball.x_m, ball.y_m))
+        attack = self._across_deg(ball, focus.attack, 0.0) / whole_deg
+        self._onward += min(1.0, dt_s / ONWARD_TREND_S) * (onward - self._onward)
+        self._attack += min(1.0, dt_s / ATTACK_TREND_S) * (attack - self._attack)
+        return max(-1.0, min(1.0, ONWARD_WEIGHT * self._onward + self._attack))
+
+    def _across_deg(self, begin: Subject, x: float, y: float) -> float:
+        """Return the change of pan over ``ACROSS_M`` from a place in a direction of the pitch; 0 without one."""
+        length = math.hypot(x, y)
+        if length == 0.0:
+            return 0.0
+        end = begin.x_m + x / length * ACROSS_M, begin.y_m + y / length * ACROSS_M
+        turned_deg = self._mount.aim(*end)[0] - self._mount.aim(begin.x_m, begin.y_m)[0]
+        return (turned_deg + 180.0) % 360.0 - 180.0
 
 
 def _share(chance: float) -> float:

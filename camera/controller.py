@@ -31,7 +31,7 @@ from camera.bounds import Bounds, bounds_of
 from camera.correction import Correction
 from camera.drive import StepChooser
 from camera.event_scores import EventScores
-from camera.failures import signs_of
+from camera.failures import FIRST_ANSWER_US, signs_of
 from camera.framing import FramingTable
 from camera.freed import FreedSender
 from camera.head import Pose
@@ -55,6 +55,8 @@ STOP_US = 1_500_000
 LOT_ROWS = 500
 #: Interval of zoom commands.
 ZOOM_US = 200_000
+#: The same in messages, where a protocol has a shortest time between two.
+ZOOM_MESSAGES = 6
 #: Smallest zoom movement that is sent, as a share of the lens's travel.
 ZOOM_STEP = 0.005
 #: Time from sending a command to its effect, beside the head's dead time: half a command interval and the network.
@@ -205,7 +207,8 @@ class CameraController:
 
         ``commands_sent``, ``commands_acked``, ``commands_refused``, ``commands_timeout``, ``commands_resent``,
         ``resets``, ``reconnects``, ``garbled_answers``, ``record_errors``; ``latency_p50_ms``, ``latency_p95_ms`` from
-        a position's arrival at the source to the first drive command after it; ``stopped``: 1.0 once the head has
+        a position's arrival at the source to the first drive command after it; ``motion_p50_ms``, ``motion_p95_ms``
+        from a drive of a resting axis to its motion (``camera.start_delay``); ``stopped``: 1.0 once the head has
         confirmed that it stands still; ``bias_pan_deg``, ``bias_tilt_deg``, ``bias_nudges``: the correction of the
         aim by the operator's nudges (``camera.correction``); ``failure``: the error that ended the thread, empty if
         there was none.
@@ -214,6 +217,7 @@ class CameraController:
             figures: dict[str, float | str] = {**self._figures.figures(), **self._event_scores.figures()}
             latencies_ms = np.array(self._latencies_us, dtype=float) / 1000
             counts = self._counts + self._head.counts
+            figures |= self._head.starts.figures()
         for name in _COUNTED:
             figures[name] = float(counts.get(name, 0))
         figures["commands_resent"] = float(self._head.resent)
@@ -286,7 +290,7 @@ class CameraController:
         if self._head.online:
             self._command(plan, now_us)
         self._learn(plan, steering, now_us)
-        self._head.tally(self.authority.on_air, now_us)
+        self._head.tally(self.authority.care.lamp(now_us, on_air=self.authority.on_air), now_us)
         self._head.send(now_us)
         self._record_tick(plan, steering, now_us)
 
@@ -317,6 +321,7 @@ class CameraController:
     def _remount(self) -> None:
         self._mount = self._correction.applied(self._measured_mount)
         self._planner.remount(self._mount)
+        self._event_scores.mount = self._mount
 
     def _steered(self, now_us: int) -> Steering:
         """Let the authority decide who steers in this tick, and tell the planner."""
@@ -326,7 +331,8 @@ class CameraController:
         self._has_answered |= online
         signs = signs_of(
             view, now_us - self._view_arrived_us, self._view_age_us, planner.role.player,
-            head_answers=online or not self._has_answered, distrust=self.distrust,
+            head_answers=online or not (self._has_answered or self._head.silent_us > FIRST_ANSWER_US),
+            distrust=self.distrust,
         )  # fmt: skip
         steering = self.authority.step(now_us, signs, self._head.observer.at(now_us))
         planner.order, planner.style, planner.role = steering.order, steering.style, steering.role
@@ -371,10 +377,12 @@ class CameraController:
         units = self._profile.zoom.units(plan.width_deg)
         threshold = ZOOM_STEP * self._profile.zoom.max_units
         if now_us >= self._zoom_due_us and abs(units - self._zoom_units) > threshold:
-            self._zoom_units, self._zoom_due_us = units, now_us + ZOOM_US
+            self._zoom_units, self._zoom_due_us = units, now_us + max(ZOOM_US, ZOOM_MESSAGES * self._head.interval_us)
             self._head.zoom(units)
 
     def _following_drive(self, plan: Plan, now_us: int) -> Drive | None:
+        if not self._head.is_free(now_us):
+            return None
         pose = self._head.observer.soon(self._dead_us + EFFECT_US)
         return self._chooser.choose(plan.pan, plan.tilt, pose.pan_deg, pose.tilt_deg, now_us, plan.width_deg)
 

@@ -10,7 +10,8 @@ the least cost over a short horizon,
 
 The first term feeds the error back: the error that a coarse speed leaves grows until another speed costs less. The
 second term keeps the speed while the error is small, because each change jolts the head, and a larger change jolts
-it more: the squared jerk of a head with a lag is proportional to the squared change. The prediction knows the lag
+it more: the squared jerk of a head with a lag is proportional to the squared change. A head that takes few commands
+gets larger changes as cheaply: the same change in n small steps would cost an nth. The prediction knows the lag
 (:class:`Response`): the speed of a head approaches the commanded one, so a change acts late, and
 switching between two speeds faster than the lag gives a smooth speed between them.
 
@@ -35,6 +36,8 @@ LOOKS = (0.25, 0.5, 0.75, 1.0)
 
 #: Limit of the gap between two speeds of a table that makes larger changes of speed cheap.
 GAP_MAX_DEG_S = 1.8
+#: Interval of commands for which ``Fit.ease_deg_s`` holds, and limit of the longer ones.
+EASE_S, EASE_S_MAX = 0.04, 0.6
 #: A shorter lag counts as none.
 LAG_MIN_S = 0.001
 
@@ -100,6 +103,7 @@ class StepChooser:
         self.current = Drive(0, 0)
         self._sent_us: int | None = None
         self._at_us: int | None = None
+        self._chose_us: int | None = None
         self._pan = self._tilt = Response(lag_s=profile.motion.lag_ms / 1000)
 
     def choose(
@@ -117,11 +121,13 @@ class StepChooser:
         interval_us, table, fit = self.profile.link.command_interval_us, self.profile, self.fit
         if self._sent_us is not None and now_us - self._sent_us < interval_us:
             return None
+        every_s = EASE_S if self._chose_us is None else (now_us - self._chose_us) / 1e6
+        self._chose_us = now_us
         height_deg = table.zoom.height_deg(width_deg)
         now = self.current
         best = Drive(
-            best_step(table.pan, pan, pan_deg, now.pan_step, self._pan, fit, width_deg),
-            best_step(table.tilt, tilt, tilt_deg, now.tilt_step, self._tilt, fit, height_deg),
+            best_step(table.pan, pan, pan_deg, now.pan_step, self._pan, fit, width_deg, every_s),
+            best_step(table.tilt, tilt, tilt_deg, now.tilt_step, self._tilt, fit, height_deg, every_s),
         )
         if best == self.current:
             return None
@@ -130,7 +136,7 @@ class StepChooser:
 
     def forget(self) -> None:
         """Forget the command in force: the next choice starts from a standstill (after a reconnect or a refusal)."""
-        self.current, self._sent_us, self._at_us = Drive(0, 0), None, None
+        self.current, self._sent_us, self._at_us, self._chose_us = Drive(0, 0), None, None, None
         self._pan = self._tilt = Response(lag_s=self._pan.lag_s)
 
     def _turn(self, now_us: int) -> None:
@@ -142,7 +148,14 @@ class StepChooser:
 
 
 def best_step(
-    axis: AxisProfile, plan: Motion, position_deg: float, current: int, response: Response, fit: Fit, size_deg: float
+    axis: AxisProfile,
+    plan: Motion,
+    position_deg: float,
+    current: int,
+    response: Response,
+    fit: Fit,
+    size_deg: float,
+    every_s: float = EASE_S,
 ) -> int:
     """Return the signed step with the least cost (see the module's theory of operation).
 
@@ -154,6 +167,7 @@ def best_step(
         response: of the head.
         fit: weights.
         size_deg: of the picture along this axis.
+        every_s: time since the last choice, as the next one is as far away.
     """
     error, tolerance_deg = plan.position - position_deg, fit.tolerance * size_deg
     if abs(plan.velocity) < fit.still_deg_s and abs(error) < tolerance_deg:
@@ -165,7 +179,8 @@ def best_step(
         off = error + plan.velocity * t + plan.accel * t * t / 2 - b
         by, square = by + off * a, square + a * a
     ease_deg_s = fit.ease_deg_s + min(GAP_MAX_DEG_S, _gap(axis, plan.velocity))
-    errors, jolts = 1 / (len(LOOKS) * tolerance_deg**2), 1 / ease_deg_s**2
+    steps = max(1.0, min(every_s, EASE_S_MAX) / EASE_S)
+    errors, jolts = 1 / (len(LOOKS) * tolerance_deg**2), 1 / (ease_deg_s**2 * steps)
     lowest = (by * errors + axis.speed_deg_s(current) * jolts) / (square * errors + jolts)
     return nearest_step(axis, lowest)
 

@@ -42,10 +42,13 @@ class EventScores:
     Args:
         mount: position and heading of the camera.
         aspect: width by height of its pictures.
+
+    Attributes:
+        mount: may be replaced.
     """
 
     def __init__(self, mount: Mount, aspect: float) -> None:
-        self._mount, self._aspect = mount, aspect
+        self.mount, self._aspect = mount, aspect
         self._watched: OrderedDict[str, _Watched] = OrderedDict()
         self._reactions_ms: list[float] = []
         self._arrivals_ms: list[float] = []
@@ -68,13 +71,13 @@ class EventScores:
         self._path_deg += math.hypot(*step)
         self._seconds += dt_s
         for rank, cause in enumerate(causes):
-            framed = self._mount.in_picture(pose, self._aspect, cause.x_m, cause.y_m, 0.0, 0.1)
+            framed = self.mount.in_picture(pose, self._aspect, cause.x_m, cause.y_m, 0.0, 0.1)
             one = self._watched.get(cause.event_id)
             if one is None:
                 one = self._watched[cause.event_id] = _Watched(cause.ts_us, framed)
                 while len(self._watched) > WATCHED_MAX:
                     self._done(self._watched.popitem(last=False)[1])
-            aim = self._mount.aim(cause.x_m, cause.y_m)
+            aim = self.mount.aim(cause.x_m, cause.y_m)
             off = (aim[0] - pose.pan_deg, aim[1] - pose.tilt_deg)
             towards_deg = (step[0] * off[0] + step[1] * off[1]) / max(math.hypot(*off), 1e-6)
             if one.reaction_us is None and towards_deg > TURNS_DEG_S * dt_s > 0:

@@ -3,7 +3,8 @@
 Theory of operation
 -------------------
 At each tick the controller observes some *signs* (``Signs``), and ``fault_of`` names the gravest fault among them. A
-fault is shown at once. If it lasts for ``NOTICE_US``, the camera eases out to a wide picture of where play was, holds
+fault is shown at once, and the tally lamp calls after ``CALL_AFTER_US``, so that nobody waits a second to know. If
+it lasts for its ``patience_us``, the camera eases out to a wide picture of where play was, holds
 it, and asks for the operator: a frozen tight picture on air is the worst picture. Once no fault has been seen for
 ``STEADY_US`` the camera returns to the play, for ``RETURN_US`` in the calm style. While its head is silent nothing can
 be done; when it answers again, the camera returns in the same way.
@@ -41,8 +42,13 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], State]] = {
     ("silent", "head answers"): "returning",
 }
 
-#: Time from a fault to the first movement because of it: shorter ones are no concern.
+#: Time from a fault to the first movement because of it: shorter ones are no concern. A ball or player that is hidden
+#: for a moment is no reason to move a camera: they are called sooner than the camera eases out.
 NOTICE_US: Final = 400_000
+BALL_NOTICE_US: Final = 800_000
+PLAYER_NOTICE_US: Final = 1_300_000
+#: Time from a fault to the first flash of the tally lamp.
+CALL_AFTER_US: Final = 200_000
 #: Time without a fault after which a camera that shows the wide picture returns.
 STEADY_US: Final = 500_000
 #: Time in which a returning camera moves in the calm style.
@@ -50,10 +56,17 @@ RETURN_US: Final = 2_000_000
 #: Limit of the time to the wide picture; a camera that a zone stops on its way holds what it has.
 EASE_US: Final = 8_000_000
 
+#: While the operator is needed, the tally lamp is changed for ``CALL_FLASH_US`` of each ``CALL_US``: it flashes, as it
+#: does for a call from a control panel.
+CALL_US: Final = 2_000_000
+CALL_FLASH_US: Final = 400_000
+
+#: Limit of the wait for the first answer of a head; one that has answered before counts as silent sooner.
+FIRST_ANSWER_US: Final = 1_000_000
 #: Ages from which on positions count as lost: of a view on its arrival, of the ball and of a player within a view.
 VIEW_US: Final = 300_000
-BALL_US: Final = 1_000_000
-PLAYER_US: Final = 1_500_000
+BALL_US: Final = 600_000
+PLAYER_US: Final = 600_000
 #: Positions that come from the future by so much, or are older, are not steered by: the lead would be wrong.
 AHEAD_US: Final = 500_000
 LATE_US: Final = 3_000_000
@@ -101,7 +114,7 @@ def signs_of(
         view_us: time since it arrived.
         wall_us: age of its positions on their arrival, by the wall clock; None if unknown.
         player: object id of the player that the camera follows; empty for none.
-        head_answers: the head answers, or never has.
+        head_answers: the head answers, or its first answer is not due yet.
         distrust: why the input is not reliable; empty if it is.
     """
     if view is None:
@@ -129,6 +142,11 @@ def fault_of(signs: Signs, role: Role) -> Fault:
     if not role.goal and (signs.ball_us is None or signs.ball_us > BALL_US):
         return "ball"
     return "confidence" if signs.distrust else ""
+
+
+def patience_us(fault: Fault) -> int:
+    """Return how long a fault lasts before the camera moves because of it."""
+    return {"ball": BALL_NOTICE_US, "player": PLAYER_NOTICE_US}.get(fault, NOTICE_US)
 
 
 class Care(msgspec.Struct, frozen=True):
@@ -160,6 +178,12 @@ class Care(msgspec.Struct, frozen=True):
     def needs_operator(self) -> bool:
         """True if the operator should take over."""
         return self.state in ("easing", "wide", "silent")
+
+    def lamp(self, now_us: int, *, on_air: bool) -> bool:
+        """Return True if the tally lamp is lit: on air, and changed for moments while a fault lasts."""
+        since_us = self.since_us + (CALL_AFTER_US if self.state == "noticed" else 0)
+        calls = self.needs_operator or (self.state == "noticed" and now_us >= since_us)
+        return on_air != (calls and (now_us - since_us) % CALL_US < CALL_FLASH_US)
 
     @property
     def problem(self) -> str:
@@ -195,7 +219,7 @@ def _trigger(care: Care, fault: Fault, clear_us: int | None, now_us: int, *, has
             return "clear"
         return "arrived" if care.state == "easing" and (has_arrived or passed_us >= EASE_US) else None
     if fault:
-        return "waited" if care.state == "noticed" and passed_us >= NOTICE_US else "fault"
+        return "waited" if care.state == "noticed" and passed_us >= patience_us(fault) else "fault"
     if care.state == "noticed":
         return "clear"
     return "waited" if care.state == "returning" and passed_us >= RETURN_US else None

@@ -49,7 +49,7 @@ class Play(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     width_m: Metres = 30.0
     widest_m: Metres = 60.0
     players: Annotated[int, Meta(ge=0, le=10)] = 2
-    lead_room: Annotated[float, Meta(ge=0.0, le=0.3)] = 0.25
+    lead_room: Annotated[float, Meta(ge=0.0, le=0.3)] = 0.15
     goal_within_m: Annotated[float, Meta(ge=0.0, le=60.0)] = 20.0
     goalmouth_m: Metres = 36.0
     player_m: Metres = 10.0

@@ -9,7 +9,8 @@ connection never takes silence for a standstill. A head is in one of five states
 
 * ABSENT: it has not answered yet. Nothing moves.
 * SETTLING: it answers. An earlier command may still be in force, so a stop goes out, again every ``STOP_AGAIN_US``,
-  until ``STILL_REPORTS`` equal reports in succession show a standstill. Only then is it steered, from where it stands.
+  until ``STILL_REPORTS`` equal reports in succession show a standstill. If its profile has a speed mode, the head gets
+  it with each stop until it takes it. Only then is it steered, from where it stands.
 * OBEYING: it is steered.
 * SILENT: no answer for ``SILENT_US``. A stop goes out at once, because the way to the head may be open though the way
   back is not. The next answer leads to SETTLING.
@@ -43,16 +44,20 @@ from camera.protocols.messages import (
     Position,
     PositionInquiry,
     Signal,
+    SpeedMode,
     Tally,
     ZoomDirect,
     ZoomInquiry,
     ZoomPosition,
 )
 from camera.protocols.registry import Address, protocol
+from camera.start_delay import StartDelays
 
 #: Intervals of position and zoom inquiries.
 ASK_US = 40_000
 ASK_ZOOM_US = 200_000
+#: The same in messages, where a protocol has a shortest time between two: most of them are left for drives.
+ASK_MESSAGES, ASK_ZOOM_MESSAGES = 3, 12
 #: Time without an answer after which the head counts as silent. The slowest protocol answers every 0.4 s.
 SILENT_US = 600_000
 #: A pause between two calls counts as at most this much silence: a busy machine is no silent head.
@@ -111,6 +116,7 @@ class HeadConnection:
         counts: commands by what became of them, reconnects, answers that could not be read.
         report: the newest answer to a position inquiry: when the inquiry was sent, when the answer arrived, device
             units; None before the first.
+        starts: delays from drives to the motion that the reports show.
         max_steps: the answer to ``ask_max_steps``; None without one.
     """
 
@@ -119,6 +125,7 @@ class HeadConnection:
     ) -> None:
         self.profile, self._session, self._link, self._source = profile, session, link, source
         self.observer = Observer(profile, now_us)
+        self.starts = StartDelays()
         self.state = State.ABSENT
         self.in_force = _STOP
         self.counts: Counter[str] = Counter()
@@ -128,6 +135,8 @@ class HeadConnection:
         self._silent_us, self._listened_us = 0, now_us
         self._ask_due_us = self._ask_zoom_due_us = 0
         self._still_reports = 0
+        self._speed_mode = SpeedMode(profile.link.speed_mode) if profile.link.speed_mode else None
+        self._has_mode = self._mode_is_refused = False
         self._tally, self._tally_due_us = False, 0
 
     @property
@@ -141,13 +150,29 @@ class HeadConnection:
         return self._still_reports >= STILL_REPORTS
 
     @property
+    def silent_us(self) -> int:
+        """Time since the last answer, or since the connection was made; long pauses between calls count in part."""
+        return self._silent_us
+
+    @property
     def problem(self) -> str:
         """A sentence that says what is wrong; empty if nothing is."""
         if not self._session.ready and self._session.refusal:
             return f"its head refuses {self._session.refusal}"
+        if self.state is State.SETTLING and self._mode_is_refused and self._speed_mode is not None:
+            return f"its head refuses the speed mode {self._speed_mode.name} of its profile"
         if self.state in (State.SILENT, State.LOST) and self.observer.may_turn:
             return f"{self.state.value}; it may be turning by its last command"
         return self.state.value
+
+    def is_free(self, now_us: int) -> bool:
+        """True if a drive goes out now. A choice that waits behind another message is a choice for a past instant."""
+        return self._session.is_free(now_us)
+
+    @property
+    def interval_us(self) -> int:
+        """Shortest time between two messages to the head."""
+        return self._session.interval_us
 
     @property
     def resent(self) -> int:
@@ -170,12 +195,15 @@ class HeadConnection:
         for pose in self._source.poses(now_us) if self._source else ():
             if self.observer.known:
                 self.observer.reported(pose.pan_deg, pose.tilt_deg, pose.at_us)
-        if self.state is State.SETTLING and self.is_still and self.observer.known:
+        is_ready = self._has_mode or self._speed_mode is None
+        if self.state is State.SETTLING and self.is_still and self.observer.known and is_ready:
             self.state = State.OBEYING
 
     def drive(self, drive: Drive, now_us: int) -> None:
         """Turn the head until the next drive; (0, 0) stops it."""
         self.in_force, self._driven_us = drive, now_us
+        self.starts.pan.commanded(self.profile.pan.speed_deg_s(drive.pan_step), now_us)
+        self.starts.tilt.commanded(self.profile.tilt.speed_deg_s(drive.tilt_step), now_us)
         self._command(drive)
 
     def tally(self, on: bool, now_us: int) -> None:
@@ -239,6 +267,8 @@ class HeadConnection:
         state = self.state
         if state is State.SETTLING and now_us >= self._stop_due_us:
             self._halt(now_us)
+            if self._speed_mode is not None and not self._has_mode:
+                self._session.submit(self._speed_mode)
         if not self._session.ready:
             if state is not State.ABSENT and state is not State.LOST:
                 self._leave(State.LOST)
@@ -250,10 +280,12 @@ class HeadConnection:
         """The head is not steered any more; its model goes on with the last command."""
         self.state = state
         self.observer.lost()
+        self.starts.forget()
 
     def _settle(self, now_us: int) -> None:
         self.state, self._still_reports, self.report = State.SETTLING, 0, None
         self._tally_due_us = now_us  # a head that was switched off has forgotten it
+        self._has_mode = False  # and this
         self.observer.lost()
         self.observer.halted()
         self._halt(now_us)
@@ -277,11 +309,10 @@ class HeadConnection:
     def _ask(self, now_us: int) -> None:
         if now_us >= self._ask_due_us:
             self._session.submit(PositionInquiry())
-            self.observer.asked()
-            self._ask_due_us = now_us + ASK_US
+            self._ask_due_us = now_us + max(ASK_US, ASK_MESSAGES * self._session.interval_us)
         if now_us >= self._ask_zoom_due_us:
             self._session.submit(ZoomInquiry())
-            self._ask_zoom_due_us = now_us + ASK_ZOOM_US
+            self._ask_zoom_due_us = now_us + max(ASK_ZOOM_US, ASK_ZOOM_MESSAGES * self._session.interval_us)
 
     def _take_session_events(self, now_us: int) -> None:
         while (session_event := self._session.next_event()) is not None:
@@ -300,6 +331,9 @@ class HeadConnection:
                 self._settle(now_us)
         if outcome.signal is Signal.ANSWERED:
             self._take_answer(outcome, now_us)
+        elif isinstance(outcome.message, SpeedMode):
+            self._has_mode |= outcome.signal in (Signal.ACKED, Signal.COMPLETED)
+            self._mode_is_refused = outcome.signal is Signal.REFUSED
         elif isinstance(outcome.message, Drive | ZoomDirect):
             if outcome.signal in (Signal.ACKED, Signal.REFUSED, Signal.REPLACED):
                 self.counts[f"commands_{outcome.signal.name.lower()}"] += 1
@@ -327,7 +361,9 @@ class HeadConnection:
             equal = units == self.report[2] or max(off_deg) <= STILL_DEG
         self._still_reports = self._still_reports + 1 if equal else 0
         self.report = (sent_us, now_us, units)
-        self.observer.reported(pan.deg(units[0]), tilt.deg(units[1]))
+        self.observer.reported(pan.deg(units[0]), tilt.deg(units[1]), sent_us)
+        self.starts.pan.reported(pan.deg(units[0]), sent_us)
+        self.starts.tilt.reported(tilt.deg(units[1]), sent_us)
 
 
 def ask(profile: Profile, address: Address, protocol_name: str, within_s: float) -> str:

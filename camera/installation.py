@@ -339,6 +339,8 @@ def _protocol_faults(setup: CameraSetup, profile: Profile) -> Iterator[Fault]:
     """Yield a profile that the protocol cannot speak: VISCA needs the units of a head, AW its number of steps."""
     if setup.protocol.startswith("visca") and profile.link.port == 80:
         yield "profile", f"{setup.profile} has no units of VISCA (its port is 80); protocol is {setup.protocol}"
+    if not setup.protocol.startswith("visca") and profile.link.speed_mode:
+        yield "profile", f"{setup.profile} has the speed mode {profile.link.speed_mode}, which only VISCA can set"
     steps = {len(axis.speeds_deg_s) for axis in (profile.pan, profile.tilt)}
     if setup.protocol == "aw" and steps != {AW_STEPS}:
         yield "profile", f"{setup.profile} has not the {AW_STEPS} speed steps of the protocol aw"

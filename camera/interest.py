@@ -29,6 +29,8 @@ from football.update_stream import BallView, BodyView, EventRecord, View
 PULLS_MAX = 12
 #: Limit of the time by which the ball is extrapolated.
 AHEAD_US_MAX = 1_000_000
+#: Time over which the ball's direction is taken: a pass that is met sooner goes no further.
+ONWARD_S = 0.8
 #: Limit of the distance beyond the lines to which the aim follows the ball.
 BEYOND_M = 3.0
 #: A shot pulls to a point on the goal line, at most this far from the middle of the goal.
@@ -95,15 +97,16 @@ class Cause(msgspec.Struct, frozen=True):
 
 
 class Interest(msgspec.Struct, frozen=True):
-    """The point to look at, its velocity, and what the picture must hold.
+    """The point to look at, how play goes on from there, and what the picture must hold.
 
     Attributes:
         x_m, y_m, z_m: the point.
-        vx_m_s, vy_m_s: its velocity.
+        vx_m_s, vy_m_s: mean velocity of the ball, or of the player, over the next ``ONWARD_S``.
         width_m: width of the picture at its distance.
         widest_m: limit of the width that the subjects may ask for.
         subjects: the ball first, if there is one.
         lead_room: share of the picture's width by which the aim runs ahead.
+        attack: direction along x in which the team on the ball attacks: -1, 1, or 0 if it is unknown.
         causes: the events that pull, the heaviest first.
     """
 
@@ -117,6 +120,7 @@ class Interest(msgspec.Struct, frozen=True):
     subjects: tuple[Subject, ...] = ()
     lead_room: float = 0.0
     causes: tuple[Cause, ...] = ()
+    attack: float = 0.0
 
 
 class Circumstances(msgspec.Struct, frozen=True):
@@ -125,7 +129,7 @@ class Circumstances(msgspec.Struct, frozen=True):
     Attributes:
         now_us: the stream's clock.
         ahead_us: the lead, with the measured age of the views.
-        frontier_us: the watermark: events before it are confirmed and pull with their whole weight.
+        frontier_us: the watermark of the inputs: confirmed events pull with their whole weight.
         size_m: length and width of the pitch.
     """
 
@@ -158,7 +162,7 @@ def weight_of(pull: Pull, chance: Chance, now_us: int, frontier_us: int) -> floa
     """Return the weight of a pull now, against the ball's."""
     age_us = now_us - pull.begin_us
     strength = 0.0 if pull.ended_by else pull.situation.strength(age_us / 1e6)
-    if strength == 0.0 or pull.event.ts_us < frontier_us:
+    if strength == 0.0 or pull.event.is_confirmed(frontier_us):
         return strength
     return strength * chance(pull.event, age_us)
 
@@ -199,13 +203,20 @@ def interest(
             total, x_m, y_m = total + weight, x_m + weight * place[0], y_m + weight * place[1]
         subjects += _included(pull, place, bodies, at.size_m, weight / pull.situation.weight)
     causes.sort(key=lambda cause: -cause.weight)
-    play, ball = table.play, ahead.ball
-    vx_m_s, vy_m_s = ball.vx_m_s / total, ball.vy_m_s / total
+    play = table.play
+    vx_m_s, vy_m_s = _onward(ahead, at)
     width_m = math.exp(width_log / width_total)
     return Interest(
         x_m / total, y_m / total, ball_at[2] / total, vx_m_s, vy_m_s, width_m, play.widest_m, tuple(subjects),
-        play.lead_room, tuple(causes),
+        play.lead_room, tuple(causes), ahead.attack,
     )  # fmt: skip
+
+
+def _onward(ahead: Outlook, at: Circumstances) -> tuple[float, float]:
+    """Return the mean velocity of the ball over the next ``ONWARD_S``."""
+    now_s = min(at.now_us - ahead.ball.ts_us, AHEAD_US_MAX) / 1e6
+    here, there = ahead.at(now_s), ahead.at(now_s + ONWARD_S)
+    return (there[0] - here[0]) / ONWARD_S, (there[1] - here[1]) / ONWARD_S
 
 
 def seconds_ahead(view_us: int, at: Circumstances) -> float:

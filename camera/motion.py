@@ -4,10 +4,11 @@ Theory of operation
 -------------------
 Within a tick the jerk is constant, so the next state (position, velocity, acceleration) is exact. Three nested
 controllers give the jerk: the position error gives a desired speed, the speed error a desired acceleration, and the
-acceleration approaches that one. Near the target each is proportional to its error, and together they are a Bessel
-filter of third order, which hardly overshoots. It has half of the jerk of a critically damped follower of second order
-that keeps the ball in the picture as well: a kick reaches the acceleration through one integration more. Further out
-the desired speed and acceleration grow with the square root of their errors, so that the axis can still brake in time.
+acceleration approaches that one. Near the target each is proportional to its error, and together they are a filter of
+third order: a pair of poles with a damping of 0.70, which overshoots a little, and a quick lag, by which a kick reaches
+the acceleration through one integration more. For the same jerk the picture has more lead room than with a Bessel
+filter, which does not overshoot. Further out the desired speed and acceleration grow with the square root of their
+errors, so that the axis can still brake in time.
 Then the acceleration is limited:
 
 1. the jerk limit: the acceleration may change by at most J*dt;
@@ -25,8 +26,8 @@ import math
 
 import msgspec
 
-#: Coefficients of the Bessel polynomial s^3 + 6 s^2 + 15 s + 15, as rates of the nested controllers for a trail of 1 s.
-BESSEL_ACCEL, BESSEL_JERK = 2.5, 6.0
+#: Rates of the nested controllers for a trail of 1 s: the filter is s^3 + 9 s^2 + 18 s + 18.
+ACCEL_RATE, JERK_RATE = 2.0, 9.0
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -66,8 +67,8 @@ def follow(
     """
     desired_velocity = gain * (target_velocity + _rate_towards(target - motion.position, 1 / trail_s, limits.accel))
     desired_velocity = max(-limits.speed, min(limits.speed, desired_velocity))
-    desired_accel = _rate_towards(desired_velocity - motion.velocity, BESSEL_ACCEL / trail_s, 2 * limits.jerk)
-    approach = min(1.0, BESSEL_JERK / trail_s * dt_s)
+    desired_accel = _rate_towards(desired_velocity - motion.velocity, ACCEL_RATE / trail_s, 2 * limits.jerk)
+    approach = min(1.0, JERK_RATE / trail_s * dt_s)
     accel = motion.accel + approach * (desired_accel - motion.accel)
     return moved(motion, _limited(motion, accel, dt_s, limits), dt_s)
 

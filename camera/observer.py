@@ -32,7 +32,6 @@ class Observer:
     def __init__(self, profile: Profile, now_us: int) -> None:
         self._head: Head = new_head(profile, accel_deg_s2=profile.motion.accel_deg_s2)
         self._now_us = now_us
-        self._asked_us: int | None = None
         self._poses: deque[tuple[int, float, float]] = deque(maxlen=POSES_MAX)
         self._dead_us = round(profile.motion.dead_time_ms * 1000)
         self._coming: deque[tuple[int, Action]] = deque()  # commands on their way: when they take effect
@@ -66,18 +65,14 @@ class Observer:
         """Take a command that is sent to the head now; the model follows it after the head's dead time."""
         self._coming.append((self._now_us + self._dead_us, action))
 
-    def asked(self) -> None:
-        """Remember that the head is asked for its position now."""
-        self._asked_us = self._now_us
-
-    def reported(self, pan_deg: float, tilt_deg: float, at_us: int | None = None) -> None:
+    def reported(self, pan_deg: float, tilt_deg: float, at_us: int) -> None:
         """Correct the model by a report.
 
         Args:
             pan_deg, tilt_deg: the direction of the head.
-            at_us: when the head had it; None takes the time of the last inquiry.
+            at_us: when the head had it.
         """
-        then_pan_deg, then_tilt_deg = self._pose_then(self._asked_us if at_us is None else at_us)
+        then_pan_deg, then_tilt_deg = self._pose_then(at_us)
         pan_off_deg = self._correction(pan_deg - then_pan_deg)
         tilt_off_deg = self._correction(tilt_deg - then_tilt_deg)
         head = self._head
@@ -114,12 +109,11 @@ class Observer:
             time_us = due_us
         return head.advance((now_us - time_us) / 1e6)
 
-    def _pose_then(self, at_us: int | None) -> tuple[float, float]:
+    def _pose_then(self, at_us: int) -> tuple[float, float]:
         """Return pan and tilt of the model at a time; now if it is not remembered."""
-        if at_us is not None:
-            for time_us, pan_deg, tilt_deg in reversed(self._poses):
-                if time_us <= at_us:
-                    return pan_deg, tilt_deg
+        for time_us, pan_deg, tilt_deg in reversed(self._poses):
+            if time_us <= at_us:
+                return pan_deg, tilt_deg
         return self._head.pan.position, self._head.tilt.position
 
     def _correction(self, difference_deg: float) -> float:

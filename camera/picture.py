@@ -33,8 +33,8 @@ NET_DEPTH_M = 2.0
 SKY, STAND, SURROUND = "#8fa7b8", "#3b4650", "#2c5f34"
 GRASS = ("#3a7d44", "#34723e")
 WHITE, SHADOW, SKIN, BALL, TEXT = "#f2f2ee", "#24502c", "#d9a37e", "#ffffff", "#ffffff"
-COLOURS = {"home": "#f2b23e", "away": "#3f7fd0", "": "#1b1b1b"}
-KEEPERS = {"home": "#7f3fbf", "away": "#c8462f"}
+COLOURS = {"home": "#f2b23e", "away": "#5db2f5", "": "#1b1b1b"}
+KEEPERS = {"home": "#ac38fa", "away": "#eaf5bc"}
 
 
 class Figure(msgspec.Struct, frozen=True):

@@ -21,7 +21,6 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from camera.head import Pose
 from camera.interest import Interest
@@ -96,11 +95,15 @@ def assigned(
         length_m: length of the pitch.
     """
     cameras, roles = list(mounts), [role for role in WORTH if role not in taken]
+    if not cameras:  # the solver's import takes a third of a second, at the start of a run
+        return {}
+    from scipy.optimize import linear_sum_assignment
+
     roles += ["main"] * max(0, len(cameras) - len(roles))  # more cameras than roles: the play again
     worth = np.array(
         [[_worth(mounts[name], role, length_m) + KEEPS * (now.get(name) == role) for role in roles] for name in cameras]
     )
-    rows, columns = linear_sum_assignment(worth.reshape(len(cameras), len(roles)), maximize=True)
+    rows, columns = linear_sum_assignment(worth, maximize=True)
     return {cameras[row]: roles[column] for row, column in zip(rows, columns, strict=True)}
 
 

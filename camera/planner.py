@@ -35,7 +35,7 @@ from camera.mount import Mount
 from camera.operator import DEAD_MAN_US, GoTo, Hold, ManualDrive, Order
 from camera.profile import Profile
 from camera.roles import ROLES, Role, shown
-from football.update_stream import BodyView, UpdateRecord, View
+from football.update_stream import BodyView, EventRecord, UpdateRecord, View
 
 TICK_US = 20_000
 #: A late tick counts as at most this long, so that the plan does not jump.
@@ -45,16 +45,18 @@ GATE_S = 0.3
 #: Time by which the zoom trails; its dead zone, as logarithms of the picture's width.
 ZOOM_TRAIL_S, ZOOM_OUTER, ZOOM_INNER = 1.2, 0.10, 0.02
 #: Width of the picture of a style's trail; the factor on it is this power of the width's, within bounds.
-TRAIL_WIDTH_DEG, TRAIL_POWER, TRAIL_FACTORS = 15.0, 1.25, (0.8, 2.2)
+TRAIL_WIDTH_DEG, TRAIL_POWER, TRAIL_FACTORS = 15.0, 0.75, (0.8, 2.0)
 #: Limit of the events of which the time of their first assertion is remembered.
 BEGUN_MAX = 64
+#: Time for which a leg swing announces a kick; limit of the swings that are remembered.
+SWING_US, SWINGS_MAX = 300_000, 32
 
 
 class Style(msgspec.Struct, frozen=True):
     """How the camera moves.
 
     Attributes:
-        lead_us: how far ahead of now the camera aims, see docs/cameras.md.
+        lead_us: how far ahead of now the camera aims, see docs/steering.md.
         trail_s: time by which the camera trails a moving target (see ``camera.motion.follow``), with a picture of
             ``TRAIL_WIDTH_DEG``. A wider picture follows more slowly and aims further ahead by as much: it is calmer,
             and forgives an aim that turns out wrong.
@@ -65,9 +67,9 @@ class Style(msgspec.Struct, frozen=True):
         silence_us: time without a new view after which the camera brakes.
     """
 
-    lead_us: int = 100_000
-    trail_s: float = 0.45
-    forward: float = 0.15
+    lead_us: int = 150_000
+    trail_s: float = 0.38
+    forward: float = 0.12
     pan: Limits = Limits(60.0, 90.0, 300.0)
     tilt: Limits = Limits(30.0, 45.0, 150.0)
     zoom: Limits = Limits(0.35, 0.5, 1.5)
@@ -78,7 +80,7 @@ class Style(msgspec.Struct, frozen=True):
 
 CALM = Style(trail_s=0.8, pan=Limits(40.0, 35.0, 100.0), tilt=Limits(20.0, 18.0, 50.0), outer=0.08, inner=0.03)
 NORMAL = Style()
-SPORT = Style(trail_s=0.35, forward=0.3, pan=Limits(90.0, 150.0, 700.0), tilt=Limits(45.0, 75.0, 350.0))
+SPORT = Style(trail_s=0.3, forward=0.3, pan=Limits(90.0, 150.0, 700.0), tilt=Limits(45.0, 75.0, 350.0))
 STYLES = {"calm": CALM, "normal": NORMAL, "sport": SPORT}
 
 
@@ -181,17 +183,22 @@ class Planner:
         self._pulls: tuple[Pull, ...] = ()
         self._begun: OrderedDict[str, int] = OrderedDict()  # by event, when it was first asserted
         self._causes: tuple[Cause, ...] = ()
+        self._swings: OrderedDict[str, EventRecord] = OrderedDict()  # by event
 
     def take_view(self, view: View, now_us: int) -> None:
         """Take a view that reached the camera at ``now_us``; a view older than the last is ignored."""
         if self._view is None or view.ts_us > self._view.ts_us:
             self._view, self._view_arrived_us = view, now_us
-            self._outlook = outlook(view)
+            swinging = {one.player for one in self._swings.values() if abs(view.ts_us - one.ts_us) < SWING_US}
+            self._outlook = outlook(view, swinging=swinging)
             self._bodies = {body.object_id: body for body in view.players}
 
     def take_update(self, update: UpdateRecord) -> None:
         """Take an update: an asserted event may pull or end other pulls, a withdrawn one does neither any more."""
         event, replace = update.event, msgspec.structs.replace
+        if event.kind == "leg.swing":
+            self._take_swing(update)
+            return
         pulls = [pull for pull in self._pulls if pull.event.id != event.id]
         if update.diff > 0:
             pulls = [replace(pull, ended_by=event.id) if ends(pull, event) else pull for pull in pulls]
@@ -202,6 +209,14 @@ class Planner:
         else:
             pulls = [replace(pull, ended_by="") if pull.ended_by == event.id else pull for pull in pulls]
         self._pulls = tuple(pulls[-PULLS_MAX:])
+
+    def _take_swing(self, update: UpdateRecord) -> None:
+        """Remember a leg swing for the next views, or forget one that is withdrawn."""
+        self._swings.pop(update.event.id, None)
+        if update.diff > 0:
+            self._swings[update.event.id] = update.event
+            while len(self._swings) > SWINGS_MAX:
+                self._swings.popitem(last=False)
 
     def remount(self, mount: Mount) -> None:
         """Aim from another mount from now on: it was corrected or calibrated."""

@@ -2,7 +2,7 @@
 
 A head's speed table is ``speeds_deg_s`` under ``[pan]`` and ``[tilt]`` of its file, for example
 ``camera/profiles/brc-x400.toml``: degrees a second of drive steps 1, 2, 3 and so on. ``camera.drive`` chooses a step
-from it. ``docs/cameras.md`` shows every field and how to add a head.
+from it. ``docs/steering.md`` shows every field and how to add a head.
 
 Inside the product a pose is in degrees: pan grows to the RIGHT (clockwise seen from above), tilt grows UP, and zoom
 is the width of the picture in degrees. Only this module and the codecs know a device's units and signs.
@@ -41,6 +41,7 @@ class AxisProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         min_units, max_units: ends of travel in device units.
         positive: where the device's own units grow: ``right`` or ``left`` for pan, ``up`` or ``down`` for tilt.
         speeds_deg_s: speeds of steps 1, 2, 3 ... of a drive command, strictly rising.
+        first_step: number of step 1 on the wire of VISCA: a slow mode may count its steps from another one on.
     """
 
     nibbles: int
@@ -49,6 +50,7 @@ class AxisProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_units: int
     positive: Literal["right", "left", "up", "down"]
     speeds_deg_s: tuple[float, ...]
+    first_step: int = 1
 
     @property
     def sign(self) -> int:
@@ -147,12 +149,15 @@ class LinkProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         command_interval_us: shortest time between two drive commands.
         sockets: VISCA sockets: commands that the device executes at the same time.
         absolute_speeds: ``each`` if an absolute move carries two speeds, ``shared`` if one.
+        speed_mode: to which of the tables that the head has the speeds belong; it is set on each connection. Sony's
+            heads have a slow mode for pan and tilt, the ILME-FR7 24 or 50 steps. Empty sets none. VISCA only.
     """
 
     port: int
     command_interval_us: int
     sockets: int
     absolute_speeds: Literal["each", "shared"]
+    speed_mode: Literal["", "slow-off", "slow-on", "steps-24", "steps-50"] = ""
 
 
 class MotionProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -227,6 +232,8 @@ def _faults(profile: Profile) -> list[tuple[str, str]]:
             faults.append((f"{field}.units_per_deg", "must be positive"))
         if not axis.speeds_deg_s or not _rises((0.0, *axis.speeds_deg_s)) or len(axis.speeds_deg_s) > STEPS_MAX:
             faults.append((f"{field}.speeds_deg_s", f"must be 1 to {STEPS_MAX} rising positive speeds"))
+        if not 1 <= axis.first_step <= STEPS_MAX + 1 - len(axis.speeds_deg_s):
+            faults.append((f"{field}.first_step", f"with it, the steps are not within 1 to {STEPS_MAX}"))
     zoom = profile.zoom
     if len(zoom.curve) < 2 or not (_rises([n[0] for n in zoom.curve]) and _rises([n[1] for n in zoom.curve])):
         faults.append(("zoom.curve", "needs two nodes or more, rising in units and magnification"))

@@ -1,4 +1,8 @@
-"""The cameras of a match in its store: mount and picture, so that what they saw can be drawn later."""
+"""The cameras of a match in its store: mount and picture, so that what they saw can be drawn later.
+
+A mount that is calibrated while the match runs, or changed between two runs, does not replace the one before: each
+counts from its own wall time on.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,8 @@ from football.errors import UserError
 from football.untrusted import UntrustedError, read_json
 
 FILE = "cameras.json"
+#: Limit of the mounts that a camera has had in one match.
+MOUNTS_MAX = 100
 
 
 class RecordedCamerasError(UserError, ValueError):
@@ -21,23 +27,38 @@ class RecordedCamerasError(UserError, ValueError):
 
 
 class RecordedCamera(msgspec.Struct, frozen=True):
-    """A camera that a match was filmed with: its name, its mount, width by height of its picture."""
+    """A camera that a match was filmed with: its name, its mount, width by height of its picture.
+
+    ``since_us`` is the wall time from which on it stood so; 0 for the first one.
+    """
 
     name: str
     mount: Mount
     aspect: float
+    since_us: int = 0
 
 
-def write_cameras(folder: Path, cameras: Sequence[Camera]) -> None:
-    """Write the cameras of a match into the folder of its store."""
-    rows = [RecordedCamera(one.setup.name, one.setup.mount, one.profile.aspect) for one in cameras]
+def write_cameras(folder: Path, cameras: Sequence[Camera], wall_us: int) -> None:
+    """Add the cameras of a match to the folder of its store, as they stand from ``wall_us`` on.
+
+    A camera that stands as before adds nothing. A damaged file is begun anew.
+    """
+    try:
+        before = read_cameras(folder)
+    except RecordedCamerasError:
+        before = {}
+    for one in cameras:
+        name, known = one.setup.name, before.get(one.setup.name, ())
+        added = RecordedCamera(name, one.setup.mount, one.profile.aspect, wall_us if known else 0)
+        if not known or (known[-1].mount, known[-1].aspect) != (added.mount, added.aspect):
+            before[name] = (*known, added)[-MOUNTS_MAX:]
     part = folder / f".{FILE}.{os.getpid()}"
-    part.write_bytes(msgspec.json.format(msgspec.json.encode(rows)))
+    part.write_bytes(msgspec.json.format(msgspec.json.encode([row for rows in before.values() for row in rows])))
     os.replace(part, folder / FILE)
 
 
-def read_cameras(folder: Path) -> dict[str, RecordedCamera]:
-    """Read the cameras of a store, by name.
+def read_cameras(folder: Path) -> dict[str, tuple[RecordedCamera, ...]]:
+    """Read the cameras of a store by name: how each has stood, the newest last.
 
     Raises:
         RecordedCamerasError: there are none, or the file is damaged.
@@ -51,4 +72,7 @@ def read_cameras(folder: Path) -> dict[str, RecordedCamera]:
         ) from error
     except (OSError, UntrustedError) as error:
         raise RecordedCamerasError(f"{folder / FILE}: {error}") from error
-    return {one.name: one for one in rows}
+    found: dict[str, tuple[RecordedCamera, ...]] = {}
+    for row in rows:
+        found[row.name] = (*found.get(row.name, ()), row)
+    return found

@@ -134,13 +134,24 @@ class RuleBook:
         """Remove a rule; a camera that it holds is handed back at the next step."""
         self.rules = {key: rule for key, rule in self.rules.items() if key != name}
 
+    def holds(self) -> list[tuple[Rule, EventRecord]]:
+        """Return the rules that hold a camera, each with its event. Other threads may call it."""
+        return [(one.rule, one.event) for one in list(self._active.values())]
+
+    def resume(self, name: str, event: EventRecord) -> Rule | None:
+        """Let a rule hold its camera again, as before a restart; return it, or None if there is no such rule."""
+        rule = self.rules.get(name)
+        if rule is not None:
+            self._active[rule.camera] = _Active(rule, event)
+        return rule
+
     def step(self, updates: Iterable[UpdateRecord], now_us: int, frontier_us: int) -> list[Move]:
         """Return what changes after the next updates.
 
         Args:
             updates: in their order.
             now_us: the stream's clock.
-            frontier_us: the watermark.
+            frontier_us: the watermark of the inputs.
         """
         before, ended = dict(self._active), dict.fromkeys(self._active, "")
         for update in updates:
@@ -177,7 +188,7 @@ class RuleBook:
         left: list[_Waiting] = []
         for one in self._waiting:
             rule, event = one.rule, one.event
-            is_confirmed = event.ts_us < frontier_us
+            is_confirmed = event.is_confirmed(frontier_us)
             if self.rules.get(rule.name) is not rule:
                 continue
             if _Active(rule, event).end_us <= now_us or (rule.state == "tentative" and is_confirmed):

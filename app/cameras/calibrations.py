@@ -8,6 +8,7 @@ seen and recorded again. ``finish`` lets the camera steer with that mount, and w
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -152,7 +153,7 @@ class Calibrations:
             self._cameras[name] = msgspec.structs.replace(camera, setup=setup), controller
             controller.calibrate(found.mount)
             if self._folder is not None:
-                write_cameras(self._folder, [one for one, _ in self._cameras.values()])
+                write_cameras(self._folder, [one for one, _ in self._cameras.values()], time.time_ns() // 1000)
             state = msgspec.structs.replace(self._state(name), is_running=False, next_mark="")
             del self._marks[name]
             return state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from imageio_ffmpeg import write_frames
 from PIL import Image, ImageDraw
 
 from camera.head import Pose
+from camera.mount import Mount
 from camera.picture import Canvas, Figure, Scene, font
 from camera.recorded import RecordedCamera, read_cameras
 from football.errors import UserError
@@ -56,7 +58,8 @@ class Film:
         sheet, cameras = read_sheet_of(folder), read_cameras(folder)
         if camera not in cameras:
             raise FilmError(f"{folder}: no camera {camera}; there are {', '.join(cameras)}")
-        self.camera: RecordedCamera = cameras[camera]
+        self._stood = cameras[camera]
+        self.camera: RecordedCamera = self._stood[-1]
         self.begin_us, self.end_us = begin_us, end_us
         even = 2 * round(width_px / 2)
         self.size = (even, 2 * round(even / self.camera.aspect / 2))
@@ -87,7 +90,7 @@ class Film:
     def picture(self, ts_us: int) -> Image.Image:
         """Return the picture at an instant; dimmed, from the last known pose, while the head does not answer."""
         pose, mode, known = self._pose(ts_us)
-        image = Canvas(self.camera.mount, pose, self.size, self.pitch_m).picture(self.scene(ts_us))
+        image = Canvas(self.mount(ts_us), pose, self.size, self.pitch_m).picture(self.scene(ts_us))
         if not known:
             image = Image.blend(image, Image.new("RGB", image.size), 0.5)
         if self._with_text:
@@ -110,9 +113,17 @@ class Film:
             figures.append(Figure(float(place[0]), float(place[1]), team, label, keeper))
         return Scene(tuple(figures), ball)
 
+    def mount(self, ts_us: int) -> Mount:
+        """Return the mount that the camera had at an instant."""
+        wall_us = self._rows["wall_us"][self._row_at(ts_us)].as_py()
+        return next((one for one in reversed(self._stood) if one.since_us <= wall_us), self._stood[0]).mount
+
+    def _row_at(self, ts_us: int) -> int:
+        return min(len(self._row_times) - 1, int(np.searchsorted(self._row_times, ts_us)))
+
     def _pose(self, ts_us: int) -> tuple[Pose, str, bool]:
         """Return the pose at an instant, the mode, and False if the head did not answer then."""
-        at = min(len(self._row_times) - 1, int(np.searchsorted(self._row_times, ts_us)))
+        at = self._row_at(ts_us)
         mode = self._rows["mode"][at].as_py()
         known = self._rows["achieved_pan_deg"][at].as_py() is not None
         while at > 0 and self._rows["achieved_pan_deg"][at].as_py() is None:
@@ -136,7 +147,27 @@ class Film:
             draw.text(at, text, fill="#ffe9a8", font=font(size), **edge)
 
 
-def write_film(film: Film, out: Path, fps: float) -> int:
+class Pictures(Protocol):
+    """The pictures of a film, all of one size.
+
+    Attributes:
+        begin_us: event time of the first one.
+        size: width and height in pixels, both even.
+    """
+
+    begin_us: int
+    size: tuple[int, int]
+
+    def picture(self, ts_us: int) -> Image.Image:
+        """Return the picture at an instant."""
+        ...
+
+    def pictures(self, fps: float) -> Iterator[Image.Image]:
+        """Yield the pictures, ``fps`` a second."""
+        ...
+
+
+def write_film(film: Pictures, out: Path, fps: float) -> int:
     """Write a film as MP4 (H.264) or GIF, or its first picture as PNG, by the ending of the file's name.
 
     Returns:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,11 +12,11 @@ import msgspec
 
 from app.cameras.journal import Journal
 from app.cameras.refusals import OrderRefusedError, UnknownCameraError
-from app.cameras.tally import read_tally, write_tally
 from football.update_stream import EventRecord
 
 if TYPE_CHECKING:
     from app.cameras.calibrations import Calibrations
+    from app.cameras.kept import Keeper, Kept, KeptCamera
     from camera.controller import CameraController
     from camera.head import Pose
     from camera.installation import Camera, CameraSetup
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 #: Width of the picture in metres at a point or an event, if the order has none.
 POINT_M: Final = 30.0
+_AGAIN: Final = "as before the restart"
 
 
 class CameraInfo(msgspec.Struct, frozen=True):
@@ -96,8 +98,11 @@ class CameraGroup:
         self._scores: dict[str, float] = {}
         self._best = ("", 0)
         self._book: RuleBook | None = None
-        self._book_lock, self._tally_lock = threading.Lock(), threading.Lock()
-        self._folder: Path | None = None
+        self._book_lock = threading.Lock()
+        self._keeper: Keeper | None = None
+        self._file_rules: tuple[str, ...] = ()
+        self._put_rules: dict[str, Rule] = {}
+        self._kept: dict[str, KeptCamera] = {}
         self._find_event: Callable[[str], EventRecord | None] = lambda event_id: None
         self._has_player: Callable[[str], bool] = lambda player: False
 
@@ -112,17 +117,69 @@ class CameraGroup:
     ) -> None:
         """Take the cameras that run now, their rules and journal, and the events and players that may be named.
 
-        The tally is kept in the folder of the match store; a camera that was on air when the last run ended is on air.
+        Tally, styles, orders and rules are kept in the folder of the match store, and are in force again after a
+        restart (``app/cameras/kept.py``).
         """
+        from app.cameras.kept import Keeper
+
         self.journal, self._book, self._find_event, self._has_player = journal, book, find_event, has_player
         self._styles = {name: camera.setup.style for name, (camera, _) in cameras.items()}
         self._roles = {name: camera.setup.role for name, (camera, _) in cameras.items()}
-        self._folder = folder
-        for name in read_tally(folder) if folder is not None else ():
-            if name in cameras:
-                cameras[name][1].authority.on_air = True
-                journal.note(name, "on air", "tally", "it was on air when the last run ended")
-        self._cameras = cameras
+        self._file_rules = tuple(book.rules)
+        self._keeper, self._cameras = Keeper(folder), cameras
+        self._resume(self._keeper.read(), book)
+
+    def _resume(self, kept: Kept, book: RuleBook) -> None:
+        """Put in force again what the last run kept; the journal gets all of it. What names nothing is left out."""
+        from app.cameras.supervisor import command_of
+        from camera.rules import RuleError
+
+        for name in kept.removed:
+            book.remove(name)
+        for rule in kept.rules:
+            try:
+                self.put_rule(rule)
+            except RuleError as error:
+                self.journal.note("", f"rule {rule.name}", "restart", f"not in force any more: {error}")
+        for hold in kept.holds:
+            if (found := book.resume(hold.rule, hold.event)) is not None:
+                camera, controller = self._cameras[found.camera]
+                controller.authority.take_rule(command_of(found, hold.event, camera), found.name)
+                self.journal.note(found.camera, f"rule {found.name}", "restart", _AGAIN, (hold.event.id,))
+        for name, one in kept.cameras.items():
+            if name in self._cameras:
+                self._resume_camera(name, one)
+
+    def _resume_camera(self, name: str, kept: KeptCamera) -> None:
+        camera, controller = self._cameras[name]
+        if kept.style not in ("", camera.setup.style):
+            with suppress(UnknownCameraError):
+                self._choose_style(name, kept.style)
+                self.journal.note(name, f"style {kept.style}", "restart", _AGAIN)
+        if (command := kept.command()) is not None:
+            controller.order(command)
+            self.journal.note(name, kept.order, "restart", _AGAIN)
+        if kept.on_air:
+            controller.authority.on_air = True
+            self.journal.note(name, "on air", "restart", _AGAIN)
+
+    def keep(self) -> None:
+        """Keep what is in force, for a restart; called after each change, and every second."""
+        from app.cameras.kept import Kept, KeptCamera, KeptHold, kept_order
+
+        if self._keeper is None or self._book is None:
+            return
+        with self._book_lock:
+            rules, put, holds = self._book.rules, tuple(self._put_rules.values()), self._book.holds()
+        self._kept |= {
+            name: KeptCamera(one.authority.on_air, self._styles[name], *kept_order(one.authority.operator))
+            for name, (_, one) in self._cameras.items()
+            if not one.ended  # one that failed keeps what it had
+        }
+        removed = tuple(name for name in self._file_rules if name not in rules)
+        self._keeper.write(
+            Kept(dict(self._kept), put, removed, tuple(KeptHold(rule.name, event) for rule, event in holds))
+        )
 
     def names(self) -> list[str]:
         """Return the names in the order of the file."""
@@ -196,6 +253,7 @@ class CameraGroup:
         if refusal:
             raise OrderRefusedError(f"camera {name}: {refusal}")
         controller.order(order)
+        self.keep()
 
     def calibration(self, name: str) -> Calibrations:
         """Return the calibrations, of which one is of this camera. Raises UnknownCameraError."""
@@ -206,12 +264,14 @@ class CameraGroup:
     def set_on_air(self, name: str, *, on_air: bool) -> None:
         """Set the tally of a camera, and keep it. Raises UnknownCameraError."""
         self._one(name)[1].authority.on_air = on_air
-        if self._folder is not None:
-            with self._tally_lock:
-                write_tally(self._folder, [key for key, (_, one) in self._cameras.items() if one.authority.on_air])
+        self.keep()
 
     def set_style(self, name: str, style: str) -> None:
-        """Choose the style in which a camera moves. Raises UnknownCameraError."""
+        """Choose the style in which a camera moves, and keep it. Raises UnknownCameraError."""
+        self._choose_style(name, style)
+        self.keep()
+
+    def _choose_style(self, name: str, style: str) -> None:
         from camera.planner import STYLES
 
         if style not in STYLES:
@@ -263,6 +323,8 @@ class CameraGroup:
         assert self._book is not None, "a rule that was checked names a camera"
         with self._book_lock:
             self._book.put(rule)
+            self._put_rules[rule.name] = rule
+        self.keep()
 
     def remove_rule(self, name: str) -> None:
         """Remove a rule. Raises UnknownCameraError."""
@@ -270,6 +332,8 @@ class CameraGroup:
             if self._book is None or name not in self._book.rules:
                 raise UnknownCameraError(f"no rule {name}")
             self._book.remove(name)
+            self._put_rules.pop(name, None)
+        self.keep()
 
     def figures(self) -> dict[str, dict[str, float | str]]:
         """Return the figures of each camera."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from app.cameras.calibrations import Calibrations
+from app.cameras.figures_file import FiguresFile
 from app.cameras.group import CameraGroup
 from app.cameras.journal import Journal
 from app.cameras.supervisor import Supervisor
@@ -76,14 +77,14 @@ def cameras_on(
         cameras: to run.
         group: receives them.
         rules: that move them.
-        folder: of the match store, for journal, tally and cameras; None for no file.
+        folder: of the match store, for journal, cameras and their orders; None for no file.
         file: of the cameras; a calibration is written to it. None for none.
 
     Raises:
         AddressError: the host of a head is unknown.
     """
     if folder is not None:
-        write_cameras(folder, cameras)
+        write_cameras(folder, cameras, time.time_ns() // 1000)
     sheet = feed.sheet()
     size_m, turn = (sheet.length_m, sheet.width_m), threading.Lock()
 
@@ -98,11 +99,20 @@ def cameras_on(
         group.calibrations = Calibrations(started, size_m, file, folder)
         group.started(started, book, journal, lambda event_id: feed.events().get(event_id), _players(feed), folder)
 
+        file_of_figures = FiguresFile(folder)
+
         def direct() -> None:
             group.direct(time.monotonic_ns() // 1000, size_m[0])
+            group.keep()
+            if file_of_figures.is_due():
+                file_of_figures.write(group.figures())
 
         running.enter_context(Supervisor(feed, started, book, journal, lambda: group.distrust(), direct))
-        yield group
+        try:
+            yield group
+        finally:
+            running.close()  # the figures say whether the heads stand still
+            file_of_figures.write(group.figures())
 
 
 def _players(feed: MatchFeed) -> Callable[[str], bool]:

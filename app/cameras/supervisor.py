@@ -14,7 +14,8 @@ from camera.controller import CameraController
 from camera.failures import Care
 from camera.installation import Camera
 from camera.operator import GoTo, Order, Track
-from camera.rules import Move, RuleBook
+from camera.rules import Move, Rule, RuleBook
+from football.update_stream import EventRecord
 
 #: Interval at which events are read.
 TICK_S: Final = 0.05
@@ -33,7 +34,7 @@ class Supervisor:
         book: of rules.
         journal: takes moves and failures.
         distrust: returns why the input is not reliable; empty if it is.
-        direct: scores the pictures and gives free cameras their roles; called every second.
+        direct: scores the pictures, gives free cameras their roles, keeps orders; called every second.
     """
 
     def __init__(
@@ -98,7 +99,8 @@ class Supervisor:
         """Carry out a move, or let it wait while its camera is on air; the journal gets both."""
         (camera, controller), name = self._cameras[move.camera], move.camera
         before = controller.authority.rule_name
-        wait = controller.authority.take_rule(_command(move, camera), move.rule.name if move.rule is not None else "")
+        command = command_of(move.rule, move.event, camera)
+        wait = controller.authority.take_rule(command, move.rule.name if move.rule is not None else "")
         if wait and wait == self._waits.get(name):
             return
         if wait:
@@ -118,9 +120,8 @@ class Supervisor:
         self._cares[name] = care
 
 
-def _command(move: Move, camera: Camera) -> Order | Track | None:
-    """Return the command that a move amounts to; None hands the camera back."""
-    rule = move.rule
+def command_of(rule: Rule | None, event: EventRecord, camera: Camera) -> Order | Track | None:
+    """Return the command that a rule gives because of an event; None hands the camera back."""
     if rule is None:
         return None
-    return GoTo(camera.setup.presets[rule.preset].pose()) if rule.preset else Track(rule.subject(move.event))
+    return GoTo(camera.setup.presets[rule.preset].pose()) if rule.preset else Track(rule.subject(event))

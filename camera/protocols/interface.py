@@ -40,6 +40,15 @@ class HeadSession(Protocol):
         """
         ...
 
+    @property
+    def interval_us(self) -> int:
+        """Shortest time between two messages; 0: any."""
+        ...
+
+    def is_free(self, now_us: int) -> bool:
+        """True if a drive that is submitted now goes out now, and does not wait for another message."""
+        ...
+
     def submit(self, message: Action | Inquiry) -> int:
         """Submit a message; return its ticket."""
         ...

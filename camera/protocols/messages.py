@@ -8,6 +8,7 @@ values into bytes and back.
 from __future__ import annotations
 
 from enum import Enum, auto
+from typing import Literal
 
 import msgspec
 
@@ -63,6 +64,12 @@ class Tally(msgspec.Struct, frozen=True):
     on: bool
 
 
+class SpeedMode(msgspec.Struct, frozen=True):
+    """Choose the table of speeds that the steps of a drive mean; see ``camera.profile.LinkProfile``."""
+
+    name: Literal["slow-off", "slow-on", "steps-24", "steps-50"]
+
+
 class Cancel(msgspec.Struct, frozen=True):
     """Cancel the command that runs in ``socket``."""
 
@@ -90,7 +97,8 @@ class StatusInquiry(msgspec.Struct, frozen=True):
 
 
 Inquiry = PositionInquiry | ZoomInquiry | MaxSpeedInquiry | StatusInquiry
-Action = Drive | Absolute | Relative | Home | Recalibrate | ZoomDrive | ZoomDirect | Tally | Cancel | InterfaceClear
+_Movement = Drive | Absolute | Relative | Home | Recalibrate | ZoomDrive | ZoomDirect
+Action = _Movement | Tally | SpeedMode | Cancel | InterfaceClear
 Message = Action | Inquiry
 
 
@@ -172,6 +180,6 @@ def slot_of(message: Message) -> str:
     """Return a message's slot; a newer message of a slot replaces an older one."""
     if isinstance(message, ZoomDrive | ZoomDirect):
         return "zoom"
-    if isinstance(message, Inquiry | Tally | Cancel | InterfaceClear):
+    if isinstance(message, Inquiry | Tally | SpeedMode | Cancel | InterfaceClear):
         return type(message).__name__
     return "pan_tilt"

@@ -36,8 +36,8 @@ from camera.protocols.messages import (
     slot_of,
 )
 
-#: An inquiry that waits longer goes before a command.
-STARVED_US = 200_000
+#: An inquiry that waits longer goes before a command; the same in messages, where these have a shortest interval.
+STARVED_US, STARVED_MESSAGES = 200_000, 4
 #: Connections that a kind of message may end before it is not sent any more.
 MUTE_MAX = 2
 
@@ -124,6 +124,7 @@ class TurnSession:
 
     def __init__(self, dialect: Dialect, retry_us: int = 500_000, opening: Action | Inquiry = _STOP) -> None:
         self._dialect, self._retry_us, self._opening = dialect, retry_us, opening
+        self._starved_us = max(STARVED_US, STARVED_MESSAGES * dialect.interval_us)
         self.ready = False
         self.refusal = ""
         self.resets = self.resent = self.garbled = 0
@@ -136,6 +137,17 @@ class TurnSession:
         self._mute: dict[type, int] = {}  # kind of message: connections in a row that it has ended
         self._answered = False  # a message was answered since the head is ready
         self._session_events: deque[SessionEvent] = deque()
+
+    @property
+    def interval_us(self) -> int:
+        """Shortest time between two messages."""
+        return self._dialect.interval_us
+
+    def is_free(self, now_us: int) -> bool:
+        """True if a drive that is submitted now goes out now: nothing flies, and no inquiry has waited too long."""
+        if self._flying or not self.ready or now_us < self._due_us:
+            return False
+        return all(now_us - since_us <= self._starved_us for _, _, since_us in self._waiting.values())
 
     def submit(self, message: Action | Inquiry) -> int:
         """Submit a message; it replaces one of its slot that has not been sent yet. Returns its ticket."""
@@ -213,7 +225,7 @@ class TurnSession:
     def _next_slot(self, now_us: int) -> str:
         commands = [slot for slot in ("pan_tilt", "zoom") if slot in self._waiting]
         oldest = min(self._waiting, key=lambda slot: self._waiting[slot][2])
-        return oldest if not commands or now_us - self._waiting[oldest][2] > STARVED_US else commands[0]
+        return oldest if not commands or now_us - self._waiting[oldest][2] > self._starved_us else commands[0]
 
     def _send(self, ticket: int, message: Message, now_us: int) -> bytes:
         self._flying = (ticket, message, now_us)

@@ -31,6 +31,7 @@ from camera.protocols.messages import (
     Recalibrate,
     Relative,
     Report,
+    SpeedMode,
     Status,
     StatusInquiry,
     Tally,
@@ -232,7 +233,7 @@ def encode_report(report: Report, profile: Profile) -> bytes:
         case ZoomPosition(units):
             return to_nibbles(units, profile.zoom.nibbles)
         case MaxSteps(pan_step, tilt_step):
-            return bytes((pan_step, tilt_step))
+            return bytes((_number(pan_step, profile.pan), _number(tilt_step, profile.tilt)))
         case Status(moving):  # of Sony's status word the product uses one bit: 0x40, pan and tilt stand still
             return bytes((0, 0 if moving else 0x40))
 
@@ -249,7 +250,7 @@ def decode_report(inquiry: Message, data: bytes, profile: Profile) -> Report:
         case ZoomInquiry():
             return ZoomPosition(decode_zoom(data, profile))
         case MaxSpeedInquiry() if len(data) >= 2:
-            return MaxSteps(data[0], data[1])
+            return MaxSteps(data[0] - profile.pan.first_step + 1, data[1] - profile.tilt.first_step + 1)
         case StatusInquiry() if len(data) == 2:
             return Status(not data[1] & 0x40)
     raise ViscaError(f"{data.hex(' ')} does not answer {type(inquiry).__name__}")
@@ -261,14 +262,15 @@ def _direction(step: int, positive: int, negative: int) -> int:
 
 def _encode_drive(m: Drive, profile: Profile) -> bytes:
     # A stop still carries speeds: some devices refuse a zero there.
-    speeds = (max(1, abs(m.pan_step)), max(1, abs(m.tilt_step)))
+    speeds = (_number(max(1, abs(m.pan_step)), profile.pan), _number(max(1, abs(m.tilt_step)), profile.tilt))
     return bytes((0x01, 0x06, 0x01, *speeds, _direction(m.pan_step, 2, 1), _direction(m.tilt_step, 1, 2)))
 
 
 def _encode_move(verb: int) -> Callable[[Absolute | Relative, Profile], bytes]:
     def encoder(m: Absolute | Relative, profile: Profile) -> bytes:
+        pan_speed, tilt_speed = _number(m.pan_step, profile.pan), _number(m.tilt_step, profile.tilt)
         shared = profile.link.absolute_speeds == "shared"
-        speeds = (max(m.pan_step, m.tilt_step), 0) if shared else (m.pan_step, m.tilt_step)
+        speeds = (max(pan_speed, tilt_speed), 0) if shared else (pan_speed, tilt_speed)
         return bytes((0x01, 0x06, verb, *speeds)) + encode_position(m.pan_units, m.tilt_units, profile)
 
     return encoder
@@ -285,6 +287,13 @@ def _fixed(body: str) -> Callable[[object, Profile], bytes]:
     return lambda _message, _profile: data
 
 
+_SPEED_MODES = {
+    "slow-on": b"\x01\x06\x44\x02",  # BRC-X400 command list, PAN_TILT SLOW
+    "slow-off": b"\x01\x06\x44\x03",
+    "steps-24": b"\x01\x7e\x04\x1b\x01",  # ILME-FR7
+    "steps-50": b"\x01\x7e\x04\x1b\x02",
+}
+
 _ENCODERS: dict[type, Callable[..., bytes]] = {
     Drive: _encode_drive,
     Absolute: _encode_move(0x02),
@@ -294,6 +303,7 @@ _ENCODERS: dict[type, Callable[..., bytes]] = {
     ZoomDrive: _encode_zoom_drive,
     ZoomDirect: lambda m, p: b"\x01\x04\x47" + to_nibbles(m.units, p.zoom.nibbles),
     Tally: lambda m, _p: bytes((0x01, 0x7E, 0x01, 0x0A, 0x00, 2 if m.on else 3)),
+    SpeedMode: lambda m, _p: _SPEED_MODES[m.name],
     Cancel: lambda m, _p: bytes((0x20 | m.socket,)),
     InterfaceClear: _fixed("01 00 01"),
     PositionInquiry: _fixed("09 06 12"),
@@ -315,6 +325,7 @@ def _decoders(profile: Profile) -> tuple[tuple[bytes, int, Callable[[bytes], Mes
         (b"\x01\x04\x07", 1, _decode_zoom_drive),
         (b"\x01\x04\x47", profile.zoom.nibbles, lambda arguments: ZoomDirect(decode_zoom(arguments, profile))),
         (b"\x01\x7e\x01\x0a\x00", 1, _decode_tally),
+        *((body, 0, lambda _arguments, name=name: SpeedMode(name)) for name, body in _SPEED_MODES.items()),
         (b"\x01\x00\x01", 0, lambda _arguments: InterfaceClear()),
         (b"\x09\x06\x12", 0, lambda _arguments: PositionInquiry()),
         (b"\x09\x04\x47", 0, lambda _arguments: ZoomInquiry()),
@@ -338,7 +349,7 @@ def _decode_drive(arguments: bytes, profile: Profile) -> Drive:
 def _decode_move(make: type[Absolute] | type[Relative], arguments: bytes, profile: Profile) -> Absolute | Relative:
     pan_units, tilt_units = decode_position(arguments[2:], profile)
     shared = profile.link.absolute_speeds == "shared"
-    tilt_speed = min(arguments[0], len(profile.tilt.speeds_deg_s)) if shared else arguments[1]
+    tilt_speed = min(arguments[0], _number(len(profile.tilt.speeds_deg_s), profile.tilt)) if shared else arguments[1]
     return make(
         pan_units,
         tilt_units,
@@ -364,9 +375,14 @@ def _decode_tally(arguments: bytes) -> Tally:
     return Tally(arguments[0] == 2)
 
 
+def _number(step: int, axis: AxisProfile) -> int:
+    """Return the number of a step on the wire."""
+    return axis.first_step - 1 + step
+
+
 def _step(value: int, axis: AxisProfile, profile: Profile) -> int:
     # One axis may have fewer steps than the other (X400: 18h and 17h): a higher step means its fastest.
-    top = max(len(profile.pan.speeds_deg_s), len(profile.tilt.speeds_deg_s))
-    if not 1 <= value <= top:
-        raise ViscaError(f"speed step {value:02x} is not in 01..{top:02x}")
-    return min(value, len(axis.speeds_deg_s))
+    top = max(_number(len(one.speeds_deg_s), one) for one in (profile.pan, profile.tilt))
+    if not axis.first_step <= value <= top:
+        raise ViscaError(f"speed step {value:02x} is not in {axis.first_step:02x}..{top:02x}")
+    return min(value - axis.first_step + 1, len(axis.speeds_deg_s))

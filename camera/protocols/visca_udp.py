@@ -130,7 +130,7 @@ class Session:
     """One controller's session with one device. See the module's theory of operation."""
 
     wants_new_connection = False  # datagrams have none
-    drive_repeat_us = 0
+    drive_repeat_us = interval_us = 0
     refusal = ""  # VISCA has no login, and no head refuses a reset
     shows_tally = True
 
@@ -151,6 +151,10 @@ class Session:
         self._running: dict[int, _Entry] = {}
         self._hold_until_us: dict[str, int] = {}
         self._session_events: deque[SessionEvent] = deque()
+
+    def is_free(self, now_us: int) -> bool:
+        """True once it is ready: a drive replaces one that waits, and inquiries have a way of their own."""
+        return self.ready
 
     def submit(self, message: Action | Inquiry) -> int:
         """Submit a message; it replaces one of its slot that has not been sent yet. Returns its ticket."""

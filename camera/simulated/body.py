@@ -10,7 +10,7 @@ import msgspec
 
 from camera.head import Head, Pose, ordered, reported
 from camera.profile import Profile
-from camera.protocols.messages import Action, Drive, Inquiry, Report, Tally, ZoomDrive
+from camera.protocols.messages import Action, Drive, Inquiry, Report, SpeedMode, Tally, ZoomDrive
 
 
 class Body:
@@ -24,6 +24,7 @@ class Body:
     Attributes:
         executed: number of orders executed so far.
         tally: its tally lamp is lit.
+        speed_mode: the table of speeds that was chosen; empty after power on.
     """
 
     def __init__(self, head: Head, now_us: int = 0, dead_us: int = 0) -> None:
@@ -31,6 +32,18 @@ class Body:
         self._coming: deque[tuple[int, Callable[[Head], Head]]] = deque()
         self.executed = 0
         self.tally = False
+        self.speed_mode = ""
+
+    def refuses(self, action: Action) -> bool:
+        """Return True for a drive in another speed mode than that of the profile, whose steps the head has not."""
+        wanted = self.profile.link.speed_mode
+        turns = isinstance(action, Drive) and action != Drive(0, 0)
+        return turns and bool(wanted) and self.speed_mode != wanted
+
+    def reboot(self) -> None:
+        """Stop, and forget lamp and speed mode."""
+        self.halt()
+        self.tally, self.speed_mode = False, ""
 
     @property
     def profile(self) -> Profile:
@@ -61,6 +74,9 @@ class Body:
         """Execute an order."""
         if isinstance(action, Tally):
             self.tally = action.on
+            return
+        if isinstance(action, SpeedMode):
+            self.speed_mode = action.name
             return
         self._change(lambda head: ordered(head, action))
 

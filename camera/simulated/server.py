@@ -245,8 +245,7 @@ class HeadServer:
 
     def _reboot(self, now_us: int) -> None:
         self._body.advance(now_us)
-        self._body.halt()
-        self._body.tally = False
+        self._body.reboot()
         self._device = self._make()
         for peer in list(self._streams):
             self._hang_up(peer)

@@ -59,13 +59,17 @@ class ViscaTcpDevice:
             return [codec.Refusal(message.socket, codec.NO_SOCKET)]
         if isinstance(message, messages.InterfaceClear):
             return [codec.Completion(0)]
+        if self._body.refuses(message):
+            return [codec.Refusal(0, codec.SYNTAX)]
         self._body.order(message)
         slot = slot_of(message)
-        if isinstance(message, Drive | messages.ZoomDrive | messages.Tally) or self._body.is_still(slot):
+        if isinstance(message, _IMMEDIATE) or self._body.is_still(slot):
             self._jobs.pop(slot, None)
             return [codec.Ack(_SOCKETS[slot]), codec.Completion(_SOCKETS[slot])]
         self._jobs[slot] = peer
         return [codec.Ack(_SOCKETS[slot])]
 
 
-_SOCKETS = {"pan_tilt": 1, "zoom": 2, "Tally": 2}
+#: Messages that are completed at once.
+_IMMEDIATE = Drive | messages.ZoomDrive | messages.Tally | messages.SpeedMode
+_SOCKETS = {"pan_tilt": 1, "zoom": 2, "Tally": 2, "SpeedMode": 2}

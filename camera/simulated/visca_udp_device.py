@@ -30,6 +30,10 @@ REMEMBERED_MAX = 64
 Out = list[tuple[Hashable, bytes]]
 
 
+#: Messages that are completed at once.
+_IMMEDIATE = messages.Drive | messages.ZoomDrive | messages.Tally | messages.SpeedMode
+
+
 class _Peer:
     """The state of one controller."""
 
@@ -140,6 +144,8 @@ class ViscaUdpDevice:
         return [(peer, packed)]
 
     def _execute(self, message: Action, peer: Hashable, sequence: int) -> Out:
+        if self._body.refuses(message):
+            return self._answer(peer, sequence, codec.Refusal(0, codec.SYNTAX))
         slot = slot_of(message)
         out: Out = []
         for socket, job in list(self._jobs.items()):
@@ -151,7 +157,7 @@ class ViscaUdpDevice:
             return out + self._answer(peer, sequence, codec.Refusal(0, codec.BUFFER_FULL))
         self._body.order(message)
         out += self._answer(peer, sequence, codec.Ack(free))
-        if isinstance(message, messages.Drive | messages.ZoomDrive | messages.Tally) or self._body.is_still(slot):
+        if isinstance(message, _IMMEDIATE) or self._body.is_still(slot):
             return out + self._answer(peer, sequence, codec.Completion(free))
         self._jobs[free] = _Job(peer, sequence, slot)
         return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -18,6 +18,7 @@ from camera.protocols.registry import Address
 from camera.record import CAMERA_SCHEMA, Row, camera_table
 from camera.simulated.server import HeadServer
 from football.update_stream import BallView, UpdateRecord, View
+from tests.waiting import eventually
 
 X400, MOUNT = load_profile(), Mount()
 
@@ -49,16 +50,6 @@ class CirclingBall:
 
     def events_since(self, cursor: int) -> tuple[int, Sequence[UpdateRecord]]:
         return cursor, ()
-
-
-def eventually(holds: Callable[[], bool], within_s: float = 20.0) -> None:
-    """Waits until something holds; a generous bound, so that a busy machine does not matter."""
-    end_s = time.monotonic() + within_s
-    while time.monotonic() < end_s:
-        if holds():
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"did not happen within {within_s} s")
 
 
 @pytest.fixture(autouse=True)
@@ -121,6 +112,17 @@ def test_a_camera_on_air_lights_the_lamp_of_its_head_until_the_run_ends(rig: Rig
     eventually(lambda: not rig.head.tally)
 
 
+def test_the_lamp_of_a_head_off_air_flashes_while_the_operator_is_needed(rig: Rig) -> None:
+    eventually(lambda: rig.controller.state().pose and rig.controller.state().fault == "")
+    assert not rig.head.tally
+    rig.feed.on = False
+    eventually(lambda: rig.head.tally)
+    assert not rig.controller.state().on_air
+    rig.feed.on = True
+    eventually(lambda: rig.controller.state().care == "following")
+    eventually(lambda: not rig.head.tally)
+
+
 def test_a_silent_feed_stops_the_head_and_a_speaking_one_moves_it_again(rig: Rig) -> None:
     eventually(lambda: rig.head.moving)
     rig.feed.on = False
@@ -157,7 +159,9 @@ def test_with_no_head_at_all_it_starts_plans_and_stops() -> None:
     server.stop()
     rows: list[Row] = []
     controller = CameraController(CirclingBall(), MOUNT, X400, Address(*address), record=rows.extend).start()
-    eventually(lambda: len(rows) >= 50)
+    eventually(lambda: controller.state().needs_operator and len(rows) >= 50)
+    assert controller.state().fault == "head"
+    assert "has not answered yet" in controller.state().problem
     controller.stop()
     controller.stop()
     assert {r.mode for r in rows} == {"offline"}

@@ -16,7 +16,8 @@ from camera.profile import load_profile
 from camera.protocols.registry import Address
 from camera.simulated.server import HeadServer
 from football.update_stream import BallView, View
-from tests.camera.test_controller import CirclingBall, eventually
+from tests.camera.test_controller import CirclingBall
+from tests.waiting import eventually
 
 TRUTH = Mount()
 

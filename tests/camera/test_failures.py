@@ -9,8 +9,13 @@ import pytest
 from camera.authority import WIDE_M, Authority
 from camera.bounds import bounds_of
 from camera.failures import (
+    BALL_NOTICE_US,
+    BALL_US,
+    CALL_AFTER_US,
     EASE_US,
     NOTICE_US,
+    PLAYER_NOTICE_US,
+    PLAYER_US,
     PROBLEMS,
     RETURN_US,
     STEADY_US,
@@ -53,7 +58,7 @@ def test_a_fault_that_lasts_leads_to_the_wide_picture_and_back_with_a_ramp():
     assert watch.see("", 1_000_000) == "following"
     assert watch.see("ball", TICK_US) == "noticed"
     assert (watch.care.fault, watch.care.problem) == ("ball", "the ball is not seen")
-    assert watch.see("ball", NOTICE_US + TICK_US) == "easing"
+    assert watch.see("ball", BALL_NOTICE_US + TICK_US) == "easing"
     assert watch.care.shows_wide
     assert watch.care.needs_operator
     assert watch.see("ball", TICK_US, has_arrived=True) == "wide"
@@ -76,7 +81,7 @@ def test_a_short_fault_moves_nothing_and_a_second_one_on_the_way_back_does_at_on
 
 def test_faults_that_flicker_do_not_bring_the_camera_back():
     watch = Watch()
-    watch.see("ball", 2 * NOTICE_US)
+    watch.see("ball", 2 * BALL_NOTICE_US)
     for _ in range(20):
         watch.see("", STEADY_US // 2)
         assert watch.see("ball", TICK_US) in ("easing", "wide")
@@ -85,7 +90,7 @@ def test_faults_that_flicker_do_not_bring_the_camera_back():
 def test_a_head_that_falls_silent_and_answers_again_returns_slowly():
     for fault in ("", "ball"):
         watch = Watch()
-        watch.see(fault, 2 * NOTICE_US)
+        watch.see(fault, 2 * PLAYER_NOTICE_US)
         assert watch.see("head", TICK_US) == "silent"
         assert watch.care.problem == "its head does not answer"
         assert watch.see("", TICK_US) == "returning"
@@ -93,8 +98,37 @@ def test_a_head_that_falls_silent_and_answers_again_returns_slowly():
 
 def test_a_camera_that_cannot_reach_the_wide_picture_holds_what_it_has():
     watch = Watch()
-    watch.see("ball", NOTICE_US + 3 * TICK_US)
+    watch.see("ball", BALL_NOTICE_US + 3 * TICK_US)
     assert watch.see("ball", EASE_US + TICK_US) == "wide"
+
+
+def test_a_ball_or_player_that_is_lost_is_called_within_a_second_before_the_camera_moves():
+    for fault, hidden_us, patience in (("ball", BALL_US, BALL_NOTICE_US), ("player", PLAYER_US, PLAYER_NOTICE_US)):
+        role = Role() if fault == "ball" else Role(player="H9")
+        assert fault_of(Signs(view_us=0, ball_us=hidden_us, player_us=hidden_us), role) == ""
+        assert fault_of(Signs(view_us=0, ball_us=hidden_us + 1, player_us=hidden_us + 1), role) == fault
+        watch = Watch()
+        assert watch.see(fault, TICK_US) == "noticed"
+        assert not watch.care.lamp(watch.now_us, on_air=False), "what lasts for a moment calls nobody"
+        watch.see(fault, 950_000 - hidden_us)
+        assert watch.care.lamp(watch.now_us, on_air=False)
+        assert not watch.care.lamp(watch.now_us, on_air=True)
+        assert not watch.care.shows_wide
+        assert watch.see(fault, patience) == "easing"
+
+
+def test_while_the_operator_is_needed_the_lamp_flashes_on_air_and_off():
+    watch = Watch()
+    watch.see("ball", CALL_AFTER_US // 2)
+    assert watch.care.lamp(watch.now_us, on_air=True)
+    watch.see("ball", BALL_NOTICE_US + TICK_US)
+    assert watch.care.needs_operator
+    for on_air in (True, False):
+        lit = [watch.care.lamp(watch.care.since_us + ms * 1000, on_air=on_air) for ms in range(0, 4_000, 10)]
+        assert lit[0] != on_air, "it flashes at once"
+        assert sum(value != on_air for value in lit) == 80, "0.4 s of each 2 s"
+    watch.see("", STEADY_US + NOTICE_US)
+    assert not watch.care.lamp(watch.now_us, on_air=False)
 
 
 def test_every_state_is_left_again_and_every_transition_happens():
@@ -161,7 +195,7 @@ def test_a_player_who_is_followed_and_not_seen_is_a_fault():
     who.operator = Track("H9")
     steering = who.step(0, Signs(view_us=0, player_us=0), pose)
     assert (steering.order, steering.role.player, steering.by) == (None, "H9", "operator")
-    for now_us in range(0, 1_000_000, TICK_US):
+    for now_us in range(0, PLAYER_NOTICE_US + 100_000, TICK_US):
         steering = who.step(now_us, Signs(view_us=0, player_us=None), pose)
     assert steering.by == "care"
     assert who.care.fault == "player"

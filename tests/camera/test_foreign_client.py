@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from camera.profile import load_profile
 from camera.simulated.server import HeadServer, HeadServerError
+from tests.waiting import eventually
 
 visca_over_ip = pytest.importorskip("visca_over_ip")
-
-
-def eventually(holds: Callable[[], bool], within_s: float = 15.0) -> None:
-    """Waits until something holds; a generous bound, so that a busy machine does not matter."""
-    end_s = time.monotonic() + within_s
-    while time.monotonic() < end_s:
-        if holds():
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"did not happen within {within_s} s")
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from camera.profile import load_profile
 from camera.protocols.http_digest import answered, challenge_of
 from camera.protocols.registry import Address
 from camera.simulated.server import HeadServer, Quirks
-from tests.camera.test_controller import CirclingBall, eventually
+from tests.camera.test_controller import CirclingBall
+from tests.waiting import eventually
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,33 @@ def test_a_carried_ball_goes_on_with_its_carrier_whatever_its_touches_do() -> No
     assert sum(one.chance for one in found.players) <= 1.0 + 1e-9
 
 
+def test_who_swings_a_leg_is_about_to_pass() -> None:
+    seen = View(0, ball(x_m=0.5), (player("home_7", 0.0), player("home_9", 15.0), player("away_4", 1.5, 30.0)))
+    kept, swung, other = (outlook(seen, swinging=ids) for ids in ((), {"home_7"}, {"away_4"}))
+    assert kept is not None
+    assert swung is not None
+    assert [one.body.object_id for one in kept.players] == ["home_7", "home_9"]
+    assert [one.body.object_id for one in swung.players] == ["home_9", "home_7"]
+    assert swung.players[0].chance > kept.players[1].chance
+    assert swung.at(1.0) == kept.at(1.0), "where to the ball goes is not known before the contact"
+    assert other == kept
+
+
 def test_no_ball_no_outlook() -> None:
     assert outlook(View(0, None, (player("home_7", 0.0),))) is None
 
 
 def test_the_path_is_that_of_small_steps() -> None:
     assert STEP_S <= 0.1
+
+
+@pytest.mark.parametrize(("home_m", "attack"), [(-12.0, 1.0), (12.0, -1.0), (0.2, 0.0)])
+def test_the_team_on_the_ball_attacks_away_from_its_own_players(home_m: float, attack: float) -> None:
+    teams = [
+        player(f"{team}_{n}", x_m + n - 2, 20.0) for team, x_m in (("home", home_m), ("away", 0.0)) for n in range(5)
+    ]
+    near = ball(x_m=home_m - 2, vx_m_s=0.5)
+    carrier = player("home_0", home_m - 2)
+    assert ahead(near, carrier, *teams[1:]).attack == attack
+    assert ahead(near, player("away_0", home_m - 2), *teams[:5], *teams[6:]).attack == -attack
+    assert ahead(near, carrier, *teams[1:4], *teams[5:]).attack == 0.0, "four players of a team show nothing"

@@ -143,6 +143,34 @@ def test_a_ball_that_moves_on_evenly_has_room_in_front_of_it(speed_m_s: float) -
     assert 0.1 < room < 0.25
 
 
+def _composed(x_m: float, attack: float, speeds_m_s: list[float], mount: Mount = MOUNT) -> list[float]:
+    """Return the room, as a share of a picture of 24 degrees, after each tick of a ball at a place."""
+    composer, found = Composer(mount, X400), []
+    for speed_m_s in speeds_m_s:
+        ball = Subject(x_m, 0.0, 0.0, 1.0)
+        focus = Interest(x_m, 0.0, 0.0, speed_m_s, 0.0, 30.0, 60.0, (ball,), lead_room=0.15, attack=attack)
+        found.append((composer.compose(focus, 24.0, 0.02).pan_deg - mount.aim(x_m, 0.0)[0]) / 24.0)
+    return found
+
+
+@pytest.mark.parametrize("attack", [1.0, -1.0])
+def test_a_picture_has_room_in_the_direction_of_the_attack_before_a_pass_is_played(attack: float) -> None:
+    assert _composed(0.0, attack, [0.0] * 300)[-1] == pytest.approx(0.15 * attack, abs=0.01)
+    assert _composed(0.0, 0.0, [0.0] * 300)[-1] == 0.0
+
+
+def test_a_ball_that_is_played_back_turns_the_room_smoothly() -> None:
+    room = _composed(0.0, 1.0, [0.0] * 200 + [-10.0] * 200)
+    assert room[199] > 0.14
+    assert room[-1] < -0.08
+    assert max(abs(b - a) for a, b in itertools.pairwise(room)) < 0.015, "no jump of the aim"
+
+
+def test_a_camera_behind_the_goal_sees_no_direction_of_the_attack() -> None:
+    behind = Mount(x_m=-70.0, y_m=0.0, heading_deg=0.0)
+    assert _composed(0.0, 1.0, [0.0] * 300, behind)[-1] == pytest.approx(0.0, abs=1e-6)
+
+
 def test_a_tight_picture_keeps_room_behind_the_ball_for_one_that_is_played_back() -> None:
     composer = Composer(MOUNT, load_profile())
     for tick in range(400):
@@ -266,6 +294,23 @@ def test_an_event_that_is_amended_does_not_begin_anew() -> None:
             planner.take_update(_update("restart.throw_in", 0, -1, x_m=5.0, y_m=30.0))
             planner.take_update(_update("restart.throw_in", 0, x_m=5.0, y_m=31.0))
     assert planner.tick(150 * TICK_US).causes == ()
+
+
+def test_a_leg_swing_brings_the_receiver_into_the_picture_before_the_kick_and_a_withdrawn_one_does_not() -> None:
+    carrier, mate = (BodyView(f"home_{n}", "home", 0, x, 0.0, 0.0, 0.0) for n, x in ((7, 0.3), (9, 28.0)))
+    rest = [BodyView(f"home_{n}", "home", 0, 16.0, y, 0.0, 0.0) for n, y in ((4, -10.0), (5, 10.0))]
+    widths: dict[str, float] = {}
+    swing = _update("leg.swing")
+    for name, updates in (("none", ()), ("swing", (swing,)), ("withdrawn", (swing, _update("leg.swing", diff=-1)))):
+        planner = _planner()
+        for update in updates:
+            planner.take_update(update)
+        for k in range(14):
+            planner.take_view(View(k * TICK_US, BallView(k * TICK_US, *[0.0] * 6), (carrier, mate, *rest)), k * TICK_US)
+            plan = planner.tick(k * TICK_US)
+        widths[name] = plan.width_deg
+        assert plan.causes == ()
+    assert widths["withdrawn"] == widths["none"] < widths["swing"]
 
 
 def test_no_ball_is_no_interest_and_the_camera_stops() -> None:

@@ -13,6 +13,7 @@ from camera.simulated.body import Body
 from camera.simulated.server import DEVICES, Quirks, Wanted
 
 STEP_US = 5_000
+RESENT_US = 200_000  # least time after which TCP sends a lost segment again
 PEER: Hashable = "controller"
 
 
@@ -24,7 +25,7 @@ class VirtualHead:
         name: of the protocol.
         actual: the profile of the device; None is the same.
         delay_us: time that bytes need, either way.
-        loss: share of the datagrams that are lost.
+        loss: share of the datagrams that are lost; of a stream's pieces, that are sent again after ``RESENT_US``.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class VirtualHead:
         self._random = random.Random(1)
         self._air: list[tuple[int, bool, bytes]] = []  # arrival, to the device, bytes
         self._arrived: list[bytes] = []
+        self._due_us = {True: 0, False: 0}  # of a stream, when its last piece arrives
         self.up = self.down = True  # the two directions of the network
         session = protocol(name).session(profile, Address("127.0.0.1", 1))
         made = source(self) if source else None
@@ -58,9 +60,9 @@ class VirtualHead:
 
     def send(self, pieces: Sequence[bytes]) -> None:
         """Take bytes for the device."""
-        for data in pieces:
-            if self.up and self._random.random() >= self._loss:
-                self._air.append((self.now_us + self._delay_us, True, data))
+        if self.up:
+            for data in pieces:
+                self._carry(True, data)
 
     def receive(self) -> list[bytes]:
         """Return the bytes that have arrived."""
@@ -71,6 +73,7 @@ class VirtualHead:
         """Begin a new connection: bytes under way are lost."""
         if not self._datagrams:
             self._air.clear()
+            self._due_us = {True: 0, False: 0}
             self._device.disconnected(PEER)
 
     # -- time
@@ -103,8 +106,7 @@ class VirtualHead:
 
     def reboot(self) -> None:
         """Stop the device and let it forget its controllers."""
-        self.body.halt()
-        self.body.tally = False
+        self.body.reboot()
         self._device = self._make()
 
     @property
@@ -118,6 +120,15 @@ class VirtualHead:
         return self.body.pose_at(self.now_us)
 
     def _back(self, out: Sequence[tuple[Hashable, bytes]]) -> None:
-        for _, data in out:
-            if self.down and self._random.random() >= self._loss:
-                self._air.append((self.now_us + self._delay_us, False, data))
+        if self.down:
+            for _, data in out:
+                self._carry(False, data)
+
+    def _carry(self, to_device: bool, data: bytes) -> None:
+        """Put bytes on their way. What a stream loses comes later, and what follows it no earlier."""
+        due_us, is_lost = self.now_us + self._delay_us, self._random.random() < self._loss
+        if self._datagrams and is_lost:
+            return
+        if not self._datagrams:
+            self._due_us[to_device] = due_us = max(self._due_us[to_device], due_us + RESENT_US * is_lost)
+        self._air.append((due_us, to_device, data))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pytest
 from PIL import Image
@@ -15,7 +17,7 @@ from camera.installation import Camera, CameraSetup
 from camera.mount import Mount
 from camera.profile import load_profile
 from camera.record import CAMERA_SCHEMA
-from camera.recorded import RecordedCamerasError, write_cameras
+from camera.recorded import RecordedCamerasError, read_cameras, write_cameras
 from football.match_sheet import MatchSheet, Player
 from football.tables import POSITIONS
 from replay.match_store import MatchStore
@@ -57,7 +59,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = MatchStore.create(folder, sheet, {"settings": {}})
     made.commit(0, {"positions": positions()}, {"frontier_us": 10_000_000, "ended": True})
     made.commit(0, {"camera": camera_rows("main")}, {}, series="camera")
-    write_cameras(folder, [Camera(CameraSetup("main", mount=MOUNT), load_profile(), None)])
+    write_cameras(folder, [Camera(CameraSetup("main", mount=MOUNT), load_profile(), None)], 0)
     return folder
 
 
@@ -70,6 +72,24 @@ def test_the_picture_follows_the_pose_and_players_move_between_their_positions(s
     assert film.scene(1_020_000).ball == pytest.approx((-20 + 25.5 * 0.16, 0, 0))
     assert film.picture(1_000_000) == film.picture(1_000_000)
     assert film.picture(1_000_000) != film.picture(2_000_000)
+
+
+def test_a_mount_that_is_calibrated_during_the_match_leaves_earlier_pictures_as_they_were(
+    store: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "match"
+    shutil.copytree(store, folder)
+    moved = msgspec.structs.replace(MOUNT, y_m=MOUNT.y_m - 10.0)
+    for wall_us, mount in ((2_000_000, MOUNT), (3_000_000, moved)):
+        write_cameras(folder, [Camera(CameraSetup("main", mount=mount), load_profile(), None)], wall_us)
+    assert [one.since_us for one in read_cameras(folder)["main"]] == [0, 3_000_000], "an equal mount adds nothing"
+    film, before = Film(folder, "main", 1_000_000, 5_000_000, 320), Film(store, "main", 1_000_000, 5_000_000, 320)
+    assert film.picture(1_000_000) == before.picture(1_000_000)
+    assert film.picture(4_000_000) != before.picture(4_000_000)
+    assert [film.mount(ts_us) for ts_us in (2_960_000, 3_020_000)] == [MOUNT, moved]
+    (folder / "cameras.json").write_text("[3")
+    write_cameras(folder, [Camera(CameraSetup("main", mount=moved), load_profile(), None)], 4_000_000)
+    assert [one.mount for one in read_cameras(folder)["main"]] == [moved], "a damaged file is begun anew"
 
 
 def test_a_player_without_positions_is_not_drawn(store: Path) -> None:

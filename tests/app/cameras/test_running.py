@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 import pytest
 
+from app.cameras.figures_file import FILE, read_figures
 from app.cameras.group import CameraGroup
 from app.cameras.running import cameras_of, cameras_on
 from app.hub.feed import MatchFeed
@@ -17,6 +18,7 @@ from camera.record import CAMERA_SCHEMA
 from football.match_sheet import MatchSheet
 from football.tables import CAMERA
 from football.update_stream import BallView, UpdateMessage, View
+from tests.waiting import eventually
 
 
 def test_the_stores_columns_are_the_cameras_and_the_heads_name():
@@ -45,6 +47,28 @@ def test_a_camera_follows_the_feed_and_its_rows_are_stored():
     assert run.figures()["main"]["rows"] == len(stored)
 
 
+def test_the_figures_of_each_run_are_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    feed = MatchFeed(MatchSheet("m"))
+
+    def run() -> CameraGroup:
+        with cameras_on(feed, lambda _: None, cameras_of(None, feed.sheet()), CameraGroup(), folder=tmp_path) as group:
+            eventually(lambda: group.info("main").pose)
+        return group
+
+    first = run()
+    (written,) = read_figures(tmp_path)
+    assert written.cameras == first.figures(), "those of the end, with the standstill of the head"
+    assert written.cameras["main"]["stopped"] == 1.0
+    monkeypatch.setattr("app.cameras.figures_file.WRITE_S", 0.0)
+    run()
+    again, second = read_figures(tmp_path)
+    assert again == written
+    assert second.until_us >= second.since_us > written.until_us
+    (tmp_path / FILE).write_text("[")
+    run()
+    assert len(read_figures(tmp_path)) == 1, "a damaged file is begun anew"
+
+
 def test_the_rows_of_all_cameras_are_stored_one_batch_after_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,9 +86,7 @@ def test_the_rows_of_all_cameras_are_stored_one_batch_after_another(
         entered.release()
 
     with cameras_on(MatchFeed(MatchSheet("m")), append, cameras_of(file, MatchSheet("m")), CameraGroup()) as group:
-        end_s = time.monotonic() + 20
-        while len(heads) < 3 and time.monotonic() < end_s:
-            time.sleep(0.05)
+        eventually(lambda: len(heads) == 3)
     assert heads == {"a", "b", "c"}
     assert not overlaps
     figures = group.figures()

@@ -14,9 +14,9 @@ from camera.profile import load_profile
 from camera.protocols.messages import Drive
 from camera.protocols.registry import PROTOCOLS, Address
 from camera.simulated.server import HeadServer
-from tests.camera.test_controller import eventually
 from tests.camera.test_protocols import PROFILES
 from tests.test_house import ROOT
+from tests.waiting import eventually
 
 #: Steers the heads of a file to the right until it is killed.
 _RUN = """
