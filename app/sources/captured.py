@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from app.kafka.warm_up_capture import write_warm_up_capture
 from app.sources.captures import SIM, default_channel, is_capture, is_produced, prepare_capture
-from app.sources.interface import SourceRequest
+from app.sources.interface import InputMonitor, SourceRequest
 from app.sources.producer import Producer, tell_played
 from app.sources.recorded import RecordedInput, RecordedSource
 from replay.capture import Capture, CaptureError
+from replay.capture_documents import HEAD
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,24 +23,52 @@ if TYPE_CHECKING:
 #: Folder of the capture in a match store.
 CAPTURE = "capture"
 
+#: Folder of the capture on which the processes of a live match warm up.
+WARM_UP = "warm_up"
+
 #: Prefixes of sources: of one that is not a path, and of one with a path after the prefix.
 _KLOPPY, _DEBS = "kloppy:", "debs:"
 
 
 class CapturedInput(RecordedInput):
-    """A match in a capture. Commits report the played time to the producer of a growing capture."""
+    """A match in a capture. Commits report the played time to the producer of a growing capture.
 
-    def __init__(self, capture: Capture) -> None:
-        super().__init__(f"{__name__}:CaptureSource", capture, {"path": str(capture.path)})
-        self._capture = capture
+    Args:
+        capture: the match.
+        warm_up: capture to warm up on while a live capture has too little; None for the match itself.
+    """
+
+    def __init__(self, capture: Capture, warm_up: Capture | None = None) -> None:
+        self._capture, self._warm_up = capture, warm_up
+        spec = {"path": str(capture.path), **({"warm_up": str(warm_up.path)} if warm_up else {})}
+        super().__init__(f"{__name__}:CaptureSource", capture, spec)
+        self.is_live = capture.live_zero_us is not None and not capture.is_finished
+        self.sample = warm_up or capture
+
+    def has_ended(self, offset: int, *, ended: bool) -> bool:
+        """See :class:`app.sources.interface.MatchInput`."""
+        return self._capture.is_finished and offset >= self._capture.end_us
+
+    def length_us(self) -> int | None:
+        """See :class:`app.sources.interface.MatchInput`."""
+        return self._capture.end_us - self.begin if self._capture.is_finished else None
+
+    def watch(self, offset: int, monitor: InputMonitor) -> AbstractContextManager[Any]:
+        """See :class:`app.sources.interface.MatchInput`."""
+        if not self.is_live:
+            return super().watch(offset, monitor)
+        from app.sources.feed_watch import FeedWatch
+
+        return FeedWatch(self._capture.path, monitor)
 
     def committed(self, offset: int) -> None:
         """See :class:`app.sources.interface.MatchInput`."""
-        if not self._capture.is_finished and not self._capture.path.is_symlink():
+        live = self._capture.live_zero_us is not None
+        if not live and not self._capture.is_finished and not self._capture.path.is_symlink():
             tell_played(self._capture.path, offset)
 
 
-class _Captured(RecordedSource):
+class CapturedSource(RecordedSource):
     """Base of the sources whose matches have a capture in the match store."""
 
     def open(self, spec: Mapping[str, Any]) -> Capture:
@@ -47,7 +77,16 @@ class _Captured(RecordedSource):
 
     def load(self, source: str, folder: Path) -> CapturedInput:
         """See :class:`app.sources.interface.Source`."""
-        return CapturedInput(Capture.open(folder / CAPTURE))
+        capture, warm_up = Capture.open(folder / CAPTURE), folder / WARM_UP
+        if capture.live_zero_us is None or capture.is_finished:
+            return CapturedInput(capture)
+        if not (warm_up / HEAD).is_file():
+            write_warm_up_capture(warm_up, capture.sheet)
+        return CapturedInput(capture, Capture.open(warm_up))
+
+    def sample(self, spec: Mapping[str, Any]) -> Capture:
+        """See :class:`app.sources.interface.Source`."""
+        return Capture.open(spec.get("warm_up", spec["path"]))
 
     def restart_source(self, source: str, folder: Path) -> str:
         """See :class:`app.sources.interface.Source`."""
@@ -61,7 +100,7 @@ class _Captured(RecordedSource):
         return {**options, "channel": default_channel(source, rate if isinstance(rate, str) else "")}
 
 
-class CaptureSource(_Captured):
+class CaptureSource(CapturedSource):
     """A capture on disk, or the folder of a simulation that holds one. It is linked to, not copied."""
 
     def recognises(self, source: str, rate: str) -> bool:
@@ -79,6 +118,9 @@ class CaptureSource(_Captured):
             raise ValueError(f"--channel {options['channel']}: the capture was recorded through channel {recorded}")
         if options.get("rate") or options.get("duration_s") is not None:
             raise ValueError("a recorded match is played as it is: no rate and no number of seconds can be given")
+        capture = Capture.open(options["source"])
+        if capture.live_zero_us is not None and not capture.is_finished and options.get("speed", "1") != "1":
+            raise ValueError(f"--speed {options['speed']}: a gateway's capture that still grows has its own pace")
         return {**options, "channel": recorded}
 
     def prepare(self, request: SourceRequest, folder: Path, console: Console, background: ExitStack) -> None:
@@ -88,7 +130,7 @@ class CaptureSource(_Captured):
         (folder / CAPTURE).symlink_to(capture.path.resolve(), target_is_directory=True)
 
 
-class ProducedSource(_Captured):
+class ProducedSource(CapturedSource):
     """The simulator, or a tracking file at the rates of a locating system; the capture is produced during the run."""
 
     def recognises(self, source: str, rate: str) -> bool:
@@ -120,7 +162,7 @@ class ProducedSource(_Captured):
         background.enter_context(Producer(options, folder / CAPTURE)).first_look()
 
 
-class FileSource(_Captured):
+class FileSource(CapturedSource):
     """A tracking file; its whole capture is written before the first block is played."""
 
     def recognises(self, source: str, rate: str) -> bool:

@@ -193,6 +193,16 @@ class Recording(Protocol):
         """Longest time from the measurement of a position to its arrival; None while it is not known."""
         ...
 
+    @property
+    def live_zero_us(self) -> int | None:
+        """UTC of arrival time 0, of a :class:`LiveRecording`; else None."""
+        ...
+
+    @property
+    def utc_error_us(self) -> int | None:
+        """Greatest error of that; None if nobody knows it."""
+        ...
+
     def is_growing(self) -> bool:
         """True if a process still appends to it."""
         ...
@@ -206,11 +216,28 @@ class Recording(Protocol):
         ...
 
 
-class LagMonitor(Protocol):
-    """Receives and reports how far a match is behind its source."""
+class LiveRecording(Recording, Protocol):
+    """A recording that grows at the pace at which its packets arrive, and can be read the moment they do."""
+
+    def live_payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
+        """As ``payloads``, but yields an empty payload where it would wait, and looks again when asked."""
+        ...
+
+
+class InputMonitor(Protocol):
+    """Receives and reports how the source of a match does.
+
+    Attributes:
+        records_behind: records that wait in a topic; None where that is not known.
+        source_trouble: why the source cannot be read now; empty while it can.
+        feed_figures: figures by name, by feed of a gateway.
+        feed_problems: what is wrong with the feeds, a line each.
+    """
 
     records_behind: int | None
     source_trouble: str
+    feed_figures: Mapping[str, Mapping[str, float]]
+    feed_problems: Sequence[str]
 
     def newest_due_wall_us(self) -> int:
         """Wall time at which the newest processed block was due; 0 before the first."""
@@ -274,7 +301,7 @@ class MatchInput(Protocol):
         """Records that everything up to ``offset`` is committed, so that a producer that waits may continue."""
         ...
 
-    def lag(self, offset: int, monitor: LagMonitor) -> AbstractContextManager[Any]:
+    def watch(self, offset: int, monitor: InputMonitor) -> AbstractContextManager[Any]:
         """Reports to ``monitor`` how many records wait after ``offset``, while the context lasts."""
         ...
 

@@ -26,6 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from app.base.arrow import without_pandas
 from app.base.program import IMPORT_ROOT
 from football.errors import CaptureError, TrackingError
 from replay.capture import HEAD, SEGMENT_US, Capture, CaptureWriter
@@ -151,6 +152,7 @@ def _played_us(folder: Path) -> int:
 
 def main(request: str) -> int:
     """Entry point of the child: writes the capture in the working directory. Returns the exit code."""
+    without_pandas()
     from app.sources.captures import prepare_capture
     from simulator.radio.channels import ChannelError
     from simulator.settings import SimulatorError

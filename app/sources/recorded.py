@@ -6,7 +6,8 @@ A recording's window holds the blocks between two arrival times. The end of a wi
 blocks exist. An unpaced run that is read again has the same windows; a paced one may close them elsewhere, at the
 match's clock. In a paced run, the reader yields a block at its arrival time on the
 match's clock, and merges several matches by the times at which their blocks are due. In an unpaced run, it reads as
-fast as possible.
+fast as possible. A live recording has its own pace: a block is due when it arrived at the gateway, so one that the
+reader finds is late already, and a run that joins late catches up.
 
 Matches close their windows separately; at the end of a micro-batch all of them close. The first windows have different
 lengths, so that a seat's matches close at different times afterwards. Of a recording that still grows, only the
@@ -22,7 +23,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from app.base.errors import reason_of
 from app.base.logs import log_event
@@ -31,7 +32,8 @@ from app.sources.interface import (
     MAX_ROW_BYTES,
     Discovery,
     Entry,
-    LagMonitor,
+    InputMonitor,
+    LiveRecording,
     MatchInput,
     OpenBatch,
     Recording,
@@ -46,6 +48,9 @@ if TYPE_CHECKING:
 
 #: Interval at which a growing recording without new blocks is checked.
 _GROW_US = 200_000
+
+#: The same of a live recording, whose blocks are read as they arrive.
+_LIVE_US = 3_000
 
 _log = logging.getLogger(__name__)
 
@@ -89,7 +94,7 @@ class RecordedInput:
     def committed(self, offset: int) -> None:
         """See :class:`app.sources.interface.MatchInput`."""
 
-    def lag(self, offset: int, monitor: LagMonitor) -> AbstractContextManager[Any]:
+    def watch(self, offset: int, monitor: InputMonitor) -> AbstractContextManager[Any]:
         """See :class:`app.sources.interface.MatchInput`."""
         return nullcontext()
 
@@ -242,25 +247,39 @@ class RecordingReader:
     def _items_of(self, number: int, entry: Entry, share: float) -> Iterator[_Item]:
         """Yields a recording's blocks and the ends of its windows; an error ends the iteration with a failure."""
         at_us = end_us = entry.begin
-        due_us = 0
+        due_us, last_us = 0, entry.begin - 1
         try:
-            pace = anchored_pace(self._batch.anchor(entry.match), entry.speed, at_us)
+            pace = None
             closed = 0
             while not closed or self._has_another(entry, closed):
                 recording = self._open(entry.spec)
+                is_live = recording.live_zero_us is not None and not recording.is_finished
+                if pace is None:
+                    pace = self._pace(entry, recording.live_zero_us if is_live else None, at_us)
                 end_us = min(self._end_us(pace, at_us, 1 if closed or not entry.speed else share), entry.stop)
                 available_us = recording.end_us if recording.is_finished else recording.readable_us
-                if available_us < end_us and not recording.is_finished and recording.is_growing():
+                if available_us < end_us and not is_live and not recording.is_finished and recording.is_growing():
                     if self._batch.stopped():
                         return
                     yield _Item(wall_us() + _GROW_US, number, at_us, at_us)
                     continue
                 if available_us <= at_us and recording.is_finished:
                     return
-                end_us = min(end_us, max(available_us, at_us + 1))  # a further read raises the error of a dead producer
-                for arrival_us, payload in _blocks(recording, entry, at_us, end_us):
+                if not is_live:  # a further read raises the error of a dead producer
+                    end_us = min(end_us, max(available_us, at_us + 1))
+                for arrival_us, payload in _blocks(recording, entry, at_us, end_us, is_live=is_live):
+                    if not payload:
+                        if self._batch.stopped():
+                            if last_us >= at_us:
+                                yield _Item(due_us, number, at_us, last_us + 1, closes=True)
+                            return
+                        yield _Item(wall_us() + _LIVE_US, number, at_us, end_us)
+                        continue
+                    last_us = arrival_us
                     due_us = pace.due_wall_us(arrival_us) if entry.speed else arrival_us
                     yield _Item(due_us, number, at_us, end_us, arrival_us, payload)
+                if is_live and recording.is_finished:
+                    end_us = min(end_us, max(recording.end_us, at_us + 1))
                 last = not recording.has_blocks_from(end_us)
                 due_us = max(due_us, pace.due_wall_us(end_us) if entry.speed else end_us)
                 yield _Item(due_us, number, at_us, end_us, closes=True, last=last)
@@ -269,6 +288,12 @@ class RecordingReader:
                 at_us, closed = end_us, closed + 1
         except Exception as error:  # any error here concerns this match only
             yield _Item(due_us, number, at_us, end_us, closes=True, failed=reason_of(error))
+
+    def _pace(self, entry: Entry, live_zero_us: int | None, at_us: int) -> Pace:
+        """Pace of a match: that of the run, or a live recording's own."""
+        if live_zero_us is not None and entry.speed:
+            return Pace(1.0, 0, live_zero_us)
+        return anchored_pace(self._batch.anchor(entry.match), entry.speed, at_us)
 
     def _has_another(self, entry: Entry, closed: int) -> bool:
         return self._batch.has_another(entry.match) if entry.speed else closed < self._batch.windows
@@ -306,9 +331,14 @@ class _Pending:
             yield SourceRow(self.entry.match, *self._range, blocks)
 
 
-def _blocks(recording: Recording, entry: Entry, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
-    """Blocks of a range, merged with official lines."""
-    blocks = recording.payloads(start_us, end_us)
+def _blocks(
+    recording: Recording, entry: Entry, start_us: int, end_us: int, *, is_live: bool
+) -> Iterator[tuple[int, bytes]]:
+    """Blocks of a range, merged with official lines; of a live recording empty ones where it would wait."""
+    if is_live:
+        blocks = cast(LiveRecording, recording).live_payloads(start_us, end_us)
+    else:
+        blocks = recording.payloads(start_us, end_us)
     if not entry.officials:
         return blocks
     feed = OfficialFeed(Path(entry.officials[0]), tuple(map(Path, entry.officials[1:])))

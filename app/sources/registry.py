@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 #: ``module:class`` of each kind. The first kind that recognises a name reads it; the last one accepts any name.
 SOURCES = [
     f"{__package__}.topic:TopicSource",
+    f"{__package__}.gateway:GatewaySource",
     f"{__package__}.captured:CaptureSource",
     f"{__package__}.captured:ProducedSource",
     f"{__package__}.captured:FileSource",

@@ -16,7 +16,7 @@ import msgspec
 from app.kafka.address import is_kafka, parse, with_absolute_settings
 from app.kafka.topic_location import TopicLocation, TopicSpec
 from app.sources.captured import CAPTURE
-from app.sources.interface import Discovery, LagMonitor, OpenBatch, Recording, SourceRequest
+from app.sources.interface import Discovery, InputMonitor, OpenBatch, Recording, SourceRequest
 from football.untrusted import UntrustedError, read_json
 from replay.capture import Capture
 from replay.match_store import StoreError
@@ -66,7 +66,7 @@ class TopicInput:
     def committed(self, offset: int) -> None:
         """See :class:`app.sources.interface.MatchInput`."""
 
-    def lag(self, offset: int, monitor: LagMonitor) -> AbstractContextManager[Any]:
+    def watch(self, offset: int, monitor: InputMonitor) -> AbstractContextManager[Any]:
         """See :class:`app.sources.interface.MatchInput`."""
         from app.sources.topic_lag import TopicLagPoller
 

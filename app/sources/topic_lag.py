@@ -11,7 +11,7 @@ from kafka import KafkaConsumer, TopicPartition
 from app.base.background import BackgroundWorker
 from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, translate_kafka_errors
-from app.sources.interface import LagMonitor
+from app.sources.interface import InputMonitor
 
 _EVERY_S = 1.0
 _RETRY_S = 5.0
@@ -27,7 +27,7 @@ class TopicLagPoller(BackgroundWorker):
         monitor: receives the number.
     """
 
-    def __init__(self, address: Address, partition: int, position: int, monitor: LagMonitor) -> None:
+    def __init__(self, address: Address, partition: int, position: int, monitor: InputMonitor) -> None:
         super().__init__("topic-lag", _EVERY_S)  # a broker that does not answer must not delay the end
         self._address, self._part = address, TopicPartition(address.topic, partition)
         self._position, self._monitor = position, monitor

@@ -24,7 +24,7 @@ PERIOD_US = 40_000
 class Rolling:
     """A recording that is on no disk: the ball rolls and two players stand, 25 times a second."""
 
-    begin_us, is_finished, late_most_us = 0, True, 0
+    begin_us, is_finished, late_most_us, live_zero_us = 0, True, 0, None
 
     def __init__(self, seconds: float) -> None:
         self.sheet = MatchSheet("rolling", players=(Player("home_1", "home"), Player("away_1", "away")))

@@ -1,0 +1,152 @@
+"""Check of a profile against a sample: each field and measurement, and each refused record with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from app.gateway.decoder import Decoder
+from app.gateway.framing import Cutter
+from app.gateway.identities import Identifier, TagTable
+from app.gateway.message_tree import MESSAGE_BYTES_MAX, MessageError
+from app.gateway.profile import Profile
+from football.errors import UserError
+from football.match_sheet import MatchSheet
+from football.untrusted import UntrustedError, decode_json, read_bytes
+from replay.formats.value_path import NOTHING
+
+#: Bytes of a sample.
+SAMPLE_BYTES_MAX = 64 << 20
+
+#: Messages of a sample that are read.
+MESSAGES_MAX = 100_000
+
+
+class SampleError(UserError, ValueError):
+    """A sample that cannot be read; the message has the file and the reason."""
+
+
+class CheckedRecord(msgspec.Struct, frozen=True):
+    """A record of a message.
+
+    Attributes:
+        message: number of its message, from 1.
+        found: the values where the profile looks for them, by field; what is missing is null.
+        reason: why the record is refused; empty for one that is not, or that the profile leaves out.
+        transmitter, source_us, x_m, y_m, z_m, quality, sequence: the measurement; of a record without one the
+            transmitter is empty.
+    """
+
+    message: int
+    found: dict[str, Any]
+    reason: str = ""
+    transmitter: str = ""
+    source_us: int | None = None
+    x_m: float = 0.0
+    y_m: float = 0.0
+    z_m: float = 0.0
+    quality: float = 0.0
+    sequence: int = -1
+
+
+class CheckResult(msgspec.Struct, frozen=True):
+    """Result of a sample that was decoded with a profile.
+
+    Attributes:
+        messages: of the sample.
+        records: of the first messages.
+        measurements: number of usable positions.
+        refused: by reason.
+        left_out: by reason.
+        corner_errors_m: of a survey.
+    """
+
+    messages: int
+    records: list[CheckedRecord]
+    measurements: int
+    refused: dict[str, int]
+    left_out: dict[str, int]
+    corner_errors_m: tuple[float, ...] = ()
+
+
+def messages_of(profile: Profile, path: Path) -> Iterator[bytes]:
+    """Yield the messages of a sample. JSON in a file is one document if it is one, else a message a line.
+
+    Raises:
+        SampleError: the file cannot be read, or cannot be cut into messages.
+    """
+    try:
+        content = read_bytes(path, SAMPLE_BYTES_MAX)
+    except (OSError, UntrustedError) as error:
+        raise SampleError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    if profile.format == "json" and len(content) <= MESSAGE_BYTES_MAX and _is_one_document(content):
+        yield content
+        return
+    cutter = Cutter(profile.framing)
+    for number, message in enumerate(cutter.feed(content)):
+        if number == MESSAGES_MAX:
+            raise SampleError(f"{path}: more than {MESSAGES_MAX} messages")
+        yield message
+    if rest := cutter.rest():
+        if profile.framing.cut != "lines":
+            raise SampleError(f"{path}: {len(rest)} bytes at its end are no whole message")
+        yield rest
+
+
+def _is_one_document(content: bytes) -> bool:
+    try:
+        decode_json(content, object, MESSAGE_BYTES_MAX)
+    except UntrustedError:
+        return False
+    return True
+
+
+def check_sample(
+    profile: Profile, path: Path, sheet: MatchSheet, table: TagTable | None = None, topic: str = "", show: int = 20
+) -> CheckResult:
+    """Decode a sample with a profile.
+
+    Args:
+        profile: form of the feed.
+        path: of the sample.
+        sheet: match sheet, for players and pitch.
+        table: of tags that may change.
+        topic: of MQTT, on which the sample came.
+        show: records to list.
+
+    Raises:
+        SampleError: the file cannot be read.
+        GatewayProfileError: the profile contradicts itself or the sheet.
+    """
+    identifier = Identifier(profile.identities, sheet, table)
+    decoder, looker = Decoder(profile, sheet, identifier), Decoder(profile, sheet, identifier)
+    records: list[CheckedRecord] = []
+    refused: dict[str, int] = {}
+    measurements = 0
+    for number, message in enumerate(messages_of(profile, path), 1):
+        decoded = decoder.decode(message, topic, 2**61)
+        measurements += len(decoded.measurements)
+        for record in decoded.rejected:
+            refused[record.reason] = refused.get(record.reason, 0) + 1
+        if len(records) < show:
+            records += _shown(looker, message, topic, number)[: show - len(records)]
+    return CheckResult(
+        decoder.messages, records, measurements, refused, dict(decoder.left_out), decoder.corner_errors_m
+    )
+
+
+def _shown(decoder: Decoder, message: bytes, topic: str, number: int) -> list[CheckedRecord]:
+    """The records of a message with the values that were found."""
+    try:
+        found = decoder.fields(message, topic)
+    except MessageError:
+        return []
+    shown = []
+    for record in found:
+        values = {name: None if value is NOTHING else value for name, value in record.values.items()}
+        measured, reason = decoder.examine(record)
+        shown.append(CheckedRecord(number, values, reason, *(measured or ())))
+    return shown

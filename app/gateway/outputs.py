@@ -1,0 +1,111 @@
+"""Outputs of a gateway: a live capture on disk, which is also the spool of a topic."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+import msgspec
+
+from app.base.logs import log_event
+from app.base.machine_clock import clock_error_us
+from football.match_sheet import MatchSheet
+from football.packets import Block, RejectedRecord
+from football.untrusted import REJECTED_MAX
+from replay.capture import CaptureWriter
+
+_log = logging.getLogger(__name__)
+
+
+class Output(Protocol):
+    """Takes the blocks of a gateway, in order of arrival; a context manager.
+
+    Attributes:
+        zero_us: UTC of time 0.
+        last_us: arrival time of the newest block; a far past one before the first.
+    """
+
+    zero_us: int
+    last_us: int
+
+    def write(self, block: Block) -> None:
+        """Take a block; returns at once."""
+        ...
+
+    def refuse(self, records: Sequence[RejectedRecord]) -> None:
+        """Take refused records."""
+        ...
+
+
+class CaptureOutput:
+    """Writes a live capture, and goes on with one of the same feeds that was left open.
+
+    Args:
+        folder: of the capture.
+        sheet: of the match.
+        fingerprint: of the feeds.
+        zero_us: UTC of time 0 of a new capture.
+        keep_us: arrival time that stays on disk; older segments are deleted and counted. None keeps everything.
+
+    Attributes:
+        ends: whether leaving the context ends the match; else another gateway may go on.
+        deleted: segments deleted because of ``keep_us``.
+    """
+
+    def __init__(
+        self, folder: Path, sheet: MatchSheet, fingerprint: str, zero_us: int, keep_us: int | None = None
+    ) -> None:
+        self._writer = CaptureWriter(
+            folder, sheet, fingerprint=fingerprint, live_zero_us=zero_us, utc_error_us=clock_error_us()
+        )
+        self._keep_us = keep_us
+        self._refused: list[RejectedRecord] = []
+        self._refused_further = 0
+        self.ends = True
+        self.folder = folder
+
+    @property
+    def zero_us(self) -> int:
+        """See :class:`Output`."""
+        assert self._writer.live_zero_us is not None
+        return self._writer.live_zero_us
+
+    @property
+    def last_us(self) -> int:
+        """See :class:`Output`."""
+        return self._writer.last_us
+
+    def __enter__(self) -> CaptureOutput:
+        self._writer.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._writer.closing_notes = {
+            "rejected": msgspec.json.encode(self._refused).decode(), "rejected_further": str(self._refused_further)
+        }  # fmt: skip
+        if kind is None and not self.ends:
+            stopped = InterruptedError("left open for another gateway")
+            self._writer.__exit__(InterruptedError, stopped, None)
+        else:
+            self._writer.__exit__(kind, error, trace)
+
+    def write(self, block: Block) -> None:
+        """See :class:`Output`."""
+        before_us = self._writer.written_us
+        self._writer.append(block)
+        if self._keep_us is not None and self._writer.written_us != before_us:
+            self._writer.forget_before(block.arrival_us - self._keep_us)
+
+    def refuse(self, records: Sequence[RejectedRecord]) -> None:
+        """See :class:`Output`."""
+        for record in records:
+            if len(self._refused) < REJECTED_MAX:
+                self._refused.append(record)
+            else:
+                self._refused_further += 1
+            log_event(_log, logging.DEBUG, "record refused", reason=record.reason, raw=record.raw)

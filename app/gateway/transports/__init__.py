@@ -1,0 +1,1 @@
+"""Transports: how a feed's messages reach the gateway."""
