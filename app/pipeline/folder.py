@@ -30,8 +30,10 @@ from app.pipeline.recovery import recover
 from app.settings.model import LiveSettings
 from app.sources.interface import MatchInput, SourceRequest
 from app.sources.registry import source_of
+from football.house_time import HouseTime
 from football.packets import RejectedRecord
 from football.update_stream import UpdateRecord
+from replay.house_times import write_house_time
 from replay.match_store import (
     CommitMeta,
     MatchStore,
@@ -219,12 +221,22 @@ def _make(settings: LiveSettings, request: SourceRequest, console: Console, back
             raise StoreError(f"{settings.source}: holds no position that could be played")
         folder = folder or parent / _folder_name(match_input.sheet.match_id)
         store = MatchStore.create(folder, match_input.sheet, _run(settings, match_input.fingerprint))
+        if (house := _house_time(match_input)) is not None:
+            write_house_time(folder, house)
         if draft.exists():
             for prepared in draft.iterdir():
                 prepared.replace(folder / prepared.name)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return store
+
+
+def _house_time(match_input: MatchInput) -> HouseTime | None:
+    """Return UTC of event time 0 with its error, of a match that a gateway has dated; else None."""
+    recording = match_input.recording
+    if recording is None or recording.live_zero_us is None:
+        return None
+    return HouseTime(recording.live_zero_us, recording.utc_error_us)
 
 
 def _run(settings: LiveSettings, fingerprint: str) -> dict[str, object]:

@@ -93,7 +93,8 @@ class InProcessHost:
         collect_rarely()
         config = self._config
         start_us = self._start_us
-        pace = Pace(config.speed, start_us, wall_us())
+        zero_us = None if self._recording.is_finished else self._recording.live_zero_us
+        pace = Pace(config.speed, start_us, wall_us()) if zero_us is None else Pace(1.0, 0, zero_us)
         waiter = Waiter(stop.is_set)
         while start_us < self._stop_us() and not waiter.stopped:
             until_us = min(start_us + config.window_us, self._stop_us())

@@ -17,14 +17,16 @@ PIPELINE = f"{__package__}.pipeline:MatchPipeline"
 
 
 def options_of(settings: LiveSettings) -> PipelineOptions:
-    """Options of the pipeline. They lack initial costs; see :func:`with_costs`."""
+    """Options of the pipeline. They lack initial costs; see :func:`with_costs`. Over nodes, nothing adapts to load."""
+    adapts = settings.nodes == 1
     return PipelineOptions(
-        alpha=settings.alpha,
-        retraction=settings.retraction,
+        alpha=settings.alpha if adapts or settings.alpha != "auto" else 0.0,
+        retraction=settings.retraction if adapts or settings.retraction != "auto" else "on-demand",
         allowed_lateness_ms=round(settings.allowed_lateness_s * 1_000),
         available=settings.available,
         parameters=settings.parameters,
         extra=settings.detectors,
+        patterns=settings.patterns,
     )
 
 

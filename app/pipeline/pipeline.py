@@ -16,7 +16,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
@@ -40,7 +40,7 @@ from football.payloads import BodyState, Frame, ball_of, frame_of, payload_as
 from football.untrusted import SOURCES_MAX
 from football.update_stream import BallView, BodyView, Health, UpdateMessage, UpdateRecord, View
 from middleware.detector import Detector
-from middleware.engine import Engine, MakeUnit
+from middleware.engine import Engine
 from middleware.events import END_US, Arrival, Event, Update
 from middleware.hierarchy import Hierarchy
 from middleware.load_accounting import Costs
@@ -48,7 +48,6 @@ from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.retraction import Retraction
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
-from middleware.ordering.unit import OrderingUnit
 from middleware.push_result import PushResult
 from middleware.sources.progress import ProgressSettings
 from replay.formats.officials import OfficialError, OfficialLine, decode, is_official, read, rejected
@@ -59,9 +58,9 @@ from replay.quality.meter import InputMeter
 VIEW_PERIOD_US = 20_000
 HEALTH_PERIOD_US = 500_000
 
-#: Blocks of a warm-up, some seconds of a stream. They are taken from the beginning of a recording only, since it may
-#: still grow.
-WARM_UP_BLOCKS, _WARM_UP_US = 500, 10_000_000
+#: Blocks of a warm-up, two seconds of a stream at live rates. They are taken from the beginning of a recording only,
+#: since it may still grow.
+WARM_UP_BLOCKS, _WARM_UP_US = 200, 10_000_000
 
 #: Interval at which the steps of one detector are timed, each detector in turn.
 _TIMING_PERIOD_US = 200_000
@@ -71,9 +70,6 @@ _REPEATED_STEPS = 4
 
 #: A position older than this is no longer shown.
 VIEW_STALE_US = 2_000_000
-
-#: Internal kinds from which views and stored positions are built.
-_WATCHED = ("ball.state", "frame")
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,8 @@ class PipelineOptions:
         available: wall seconds available per second of the stream; 0.25 at four times its speed.
         costs: initial costs of the work, for options that adapt to load; later costs are measured between windows.
         parameters: of the detectors.
-        extra, own: optional detectors, and the caller's; see ``detectors.catalogue.build_detectors``.
+        extra, own, patterns: optional detectors, the caller's, and texts of patterns by name; see
+            ``detectors.catalogue.build_detectors``.
         about: a kind: only the detectors that matter to its events are built; empty for all.
     """
 
@@ -103,6 +100,7 @@ class PipelineOptions:
     parameters: Parameters = field(default_factory=Parameters)
     extra: tuple[str, ...] = ()
     own: tuple[Detector[Any], ...] = ()
+    patterns: Mapping[str, str] = field(default_factory=dict)
     about: str = ""
 
     @property
@@ -110,15 +108,19 @@ class PipelineOptions:
         """True if an option follows the load, so that costs matter."""
         return "auto" in (self.alpha, self.retraction)
 
-    def engine(self) -> EngineSettings:
-        """The settings of the middleware's engine."""
+    def hierarchy(self, sheet: MatchSheet) -> Hierarchy:
+        """The detectors of a match."""
+        detectors = build_detectors(sheet, self.parameters, self.extra, self.own, self.patterns)
+        return Hierarchy(RAW_KINDS, detectors_about(self.about, detectors) if self.about else detectors)
+
+    def engine(self, sheet: MatchSheet) -> EngineSettings:
+        """The settings of the middleware's engine for a match; final follows the sources if the sheet names them."""
         slack = SlackSettings() if self.slack_ms is None else SlackSettings("fixed", self.slack_ms * 1_000)
         speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
         unit = UnitSettings(speculation, self.retraction, slack)
-        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, max_sources=SOURCES_MAX)
-        return EngineSettings(
-            unit, allowed_lateness_us=self.allowed_lateness_ms * 1_000, max_held=self.max_held, progress=progress
-        )
+        lateness_us, known = self.allowed_lateness_ms * 1_000, sheet.names_sources
+        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, max_sources=SOURCES_MAX, final_follows_sources=known)
+        return EngineSettings(unit, allowed_lateness_us=lateness_us, max_held=self.max_held, progress=progress)
 
 
 @dataclass
@@ -150,7 +152,7 @@ class MatchPipeline:
         sheet: the match sheet of the input.
         options: of ordering and detectors.
         epoch: of the stage that runs the pipeline; see ``football.update_stream``.
-        make_unit: creates the ordering units, see ``middleware.engine.Engine``.
+        make_engine: another maker of the engine, from hierarchy, settings and watched kinds.
 
     Attributes:
         levels: level of each kind.
@@ -162,24 +164,19 @@ class MatchPipeline:
         sheet: MatchSheet,
         options: PipelineOptions | None = None,
         epoch: int = 0,
-        make_unit: MakeUnit = OrderingUnit,
+        make_engine: Callable[[Hierarchy, EngineSettings, tuple[str, ...]], Any] = Engine,
     ) -> None:
         self.sheet, self.epoch = sheet, epoch
         self._options = options = options or PipelineOptions()
         self.adapts = options.adapts
         self.far_behind_us = 2_000 * options.allowed_lateness_ms if options.adapts else END_US
-        detectors = build_detectors(sheet, options.parameters, options.extra, options.own)
-        if options.about:
-            detectors = detectors_about(options.about, detectors)
-        self.records = RecordMaker(detectors, sheet)
-        framed = sheet.quality.framed
-        watched = _WATCHED if framed else (*_WATCHED, "player.state")
-        hierarchy = Hierarchy(RAW_KINDS, detectors)
+        hierarchy = options.hierarchy(sheet)
+        self.records = RecordMaker(hierarchy.detectors, sheet, hierarchy.lag_us)
         self._detectors = [detector.spec.name for detector in hierarchy.detectors]
-        self._engine = Engine(hierarchy, options.engine(), watched, make_unit)
+        self._engine = make_engine(hierarchy, options.engine(sheet), watched_kinds(sheet))
         self._meter = CostMeter(options.available)
         self._engine.set_costs(options.costs or Costs(available=options.available))
-        self._arrivals_of = self._frame_arrivals if framed else _packet_arrivals
+        self._arrivals_of = self._frame_arrivals if sheet.quality.framed else _packet_arrivals
         self._gate = InputGate(sheet)
         self._state = _PipelineState(InputMeter(sheet))
         self._bodies: dict[str, Event] = {}
@@ -268,7 +265,7 @@ class MatchPipeline:
         return {
             "epoch": self.epoch,
             "now_us": state.now_us,
-            "frontier_us": self._engine.watermark_of_all_us(),
+            "frontier_us": self._engine.final_us,
             "next_seq": state.next_seq,
             "ended": state.ended,
             "positions": state.positions,
@@ -323,8 +320,7 @@ class MatchPipeline:
 
     def snapshot(self) -> bytes:
         """State after the last pushed block, as bytes. Take the tables first: they are not part of it."""
-        untaken = self._updates or self._positions or self._refused
-        if untaken:
+        if self._updates or self._positions or self._refused:
             raise PipelineError("take_tables() before snapshot(): untaken rows would be lost")
         with no_collection():
             return pickle.dumps((self._engine.snapshot(), self._state), protocol=pickle.HIGHEST_PROTOCOL)
@@ -336,7 +332,8 @@ class MatchPipeline:
     @property
     def maker(self) -> Maker:
         """Maker of this pipeline's snapshots; :meth:`restore` requires an equal one."""
-        return Maker(code_fingerprint(), tuple(self._detectors), fingerprint(self._options.parameters))
+        rules = (self._options.parameters, self._options.patterns)
+        return Maker(code_fingerprint(), tuple(self._detectors), fingerprint(rules))
 
     def restore(self, snapshot: bytes) -> None:
         """Continues from a snapshot of a pipeline with the same sheet and options.
@@ -360,6 +357,8 @@ class MatchPipeline:
         try:
             line = decode(payload)
             decision = read(line, self.sheet, state.now_us)
+            if decision.right_kind and decision.right_kind not in self.records.levels:
+                raise OfficialError(f"no detector of this match reports a {decision.right_kind}")
         except OfficialError as error:
             self._quarantine([rejected(line, str(error))])
             return []
@@ -368,7 +367,8 @@ class MatchPipeline:
             reason = f"number {decision.number} of {decision.source} was another decision before: a {before.kind}"
             self._quarantine([rejected(line, reason)])
             return []
-        oldest_us = max(line.settled_us, state.now_us - self._options.allowed_lateness_ms * 1_000 * 2 // 3)
+        margin_us = 0 if self.sheet.names_sources else self._options.allowed_lateness_ms * 1_000 * 2 // 3
+        oldest_us = max(line.settled_us, state.now_us - margin_us)
         return [official_arrival(decision, state.now_us, oldest_us)]
 
     def _frame_arrivals(self, packets: tuple[Packet, ...]) -> list[Arrival]:
@@ -400,7 +400,7 @@ class MatchPipeline:
             match=self.sheet.match_id,
             epoch=self.epoch,
             now_us=now_us,
-            frontier_us=self._engine.watermark_of_all_us(),
+            frontier_us=self._engine.final_us,
             updates=records,
             continues_from=continues_from,
             view=view,
@@ -455,7 +455,7 @@ class MatchPipeline:
         health, state = self._engine.health(), self._state
         return Health(
             clk_us=health.clk_us,
-            frontier_us=self._engine.watermark_of_all_us(),
+            frontier_us=self._engine.final_us,
             slack_us=health.slack_us,
             alpha=health.alpha,
             buffered=health.waiting,
@@ -475,6 +475,11 @@ class MatchPipeline:
                 state.meter, 2**62 if state.ended else state.now_us, state.packets, health.lost, state.quarantined
             ),
         )
+
+
+def watched_kinds(sheet: MatchSheet) -> tuple[str, ...]:
+    """Internal kinds from which views and stored positions of a match are built."""
+    return ("ball.state", "frame") if sheet.quality.framed else ("ball.state", "frame", "player.state")
 
 
 def _ball_view(event: Event) -> BallView:

@@ -27,6 +27,7 @@ OTHER_REASONS = "other reasons"
 #: Reason texts for the packets that the engine refuses (``middleware.events.Loss``).
 _REASONS = {
     "memory": "arrived later than the engine's memory",
+    "reported": "arrived after its sources had reported later positions",
     "promise": "arrived although nothing so old was to come any more",
     "held": "arrived later than the engine's memory, cut short by the number of inputs held",
     "clock": "the clock of its source is ahead of all others",

@@ -23,6 +23,7 @@ from app.base.terminal import make_console, make_progress, plain_column
 from app.pipeline.commits import HostError
 from app.pipeline.folder import InUseError, Match, locked, open_match, read_match
 from app.pipeline.options import PIPELINE, load_pipeline, options_of
+from app.pipeline.seal import code_fingerprint, fingerprint
 from app.pipeline.state_store import StateStore
 from app.run.run import BEFORE_JAVA_S, LOGS, LiveMatch, Run
 from app.run.signals import stopped_by_signals
@@ -62,6 +63,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False, verbose: bool = F
     console, stop = make_console(stderr=as_json), threading.Event()
     with stopped_by_signals(stop, console), ExitStack() as standing_by, ExitStack() as background:
         run = Run(settings, console, background, one_match=True)
+        run.check_master()
         ready = standing_by.enter_context(_stand_by(run, stop)) if settings.standby else None
         session, log = standing_by.enter_context(_spark(run)) if ready is None else (ready.session, None)
         with _compiling_kernels(console):
@@ -214,9 +216,11 @@ def _check_state(live: LiveMatch) -> None:
     """
     match = live.match
     if match.offset() > match.input.begin and not match.has_ended():
-        options = options_of(live.settings)
-        maker = load_pipeline(PIPELINE)(match.input.sheet, options, 0).maker
-        StateStore(match.folder / "states", live.key).read(match.offset(), maker)
+        options, states = options_of(live.settings), StateStore(match.folder / "states", live.key)
+        made = states.check(match.offset())
+        # The same code and parameters make the same detectors. Building them takes half a second of processor time.
+        if (made.code, made.parameters) != (code_fingerprint(), fingerprint(options.parameters)):
+            states.read(match.offset(), load_pipeline(PIPELINE)(match.input.sheet, options, 0).maker)
 
 
 def _start_cameras(run: Run, live: LiveMatch, background: ExitStack) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from app.settings.model import file_names
 from app.sources.names import base_name
 from football.errors import UserError
 from football.untrusted import UntrustedError, is_name, read_toml
@@ -21,7 +22,7 @@ from football.untrusted import UntrustedError, is_name, read_toml
 #: Options that a match of a list may have.
 OPTIONS = (
     "source", "name", "channel", "rate", "seed", "duration", "pitch", "sheet", "alpha", "retraction", "parameters",
-    "detectors", "official",
+    "detectors", "patterns", "official",
 )  # fmt: skip
 
 _PATHS = ("sheet", "parameters", "official")
@@ -66,6 +67,8 @@ def _checked(path: Path, number: int, one: Mapping[str, Any]) -> dict[str, Any]:
         raise ListError(f"--matches {path}: match {number}: name = {str(one['name'])[:40]!r} is no name of a folder")
     folder = path.resolve().parent
     paths = {name: str(folder / str(one[name])) for name in _PATHS if name in one}
+    if "patterns" in one:
+        paths["patterns"] = ",".join(str(folder / name) for name in file_names(one["patterns"]))
     return {**one, **paths, "source": _from(folder, one["source"])}
 
 

@@ -150,7 +150,7 @@ def _wait_ahead(match: Match, settings: LiveSettings) -> None:
     """Waits until a growing recording is far enough ahead."""
     ahead_us = round(_AHEAD_WINDOWS * settings.window_us)
     until_s = time.monotonic() + _PATIENCE_S
-    recording = match.input.recording
+    recording = None if match.input.is_live else match.input.recording
     while recording is not None and not recording.is_finished and recording.readable_us < match.offset() + ahead_us:
         if time.monotonic() > until_s or not recording.is_growing():
             return  # its reader will report the error

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ from app.pipeline.commits import HostError
 from app.pipeline.folder import Match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.pipeline.options import PIPELINE, options_of, with_costs
-from app.pipeline.pipeline import WARM_UP_BLOCKS
+from app.pipeline.pipeline import WARM_UP_BLOCKS, PipelineOptions
 from app.run.summary import summarize
 from app.settings.model import LiveSettings, SettingsError
 from app.sources.interface import Entry
@@ -123,8 +124,8 @@ class Run:
 
     def open(self, folder: Path) -> None:
         """Starts logs and monitoring in the run's folder, which this process has locked."""
-        from app.api.servers import RunServers  # imports uvicorn
         from app.operations.monitoring import Monitoring
+        from app.run.servers import RunServers  # imports uvicorn
 
         settings = self.settings
         self.background.enter_context(logging_to(folder / LOGS, settings.logs, settings.log_level))
@@ -141,14 +142,18 @@ class Run:
     def start_services(self, live: LiveMatch) -> None:
         """Starts page, sink and monitoring of a match, the folder of which this process has locked."""
         match, settings, feed = live.match, live.settings, live.feed
-        self._show_page(live)  # before the seed: a page counts the updates applied after its start
+        page = self._show_page(live)  # before the seed: a page counts the updates applied after its start
         self.hub.seed(live.key, match.committed_updates(), ended=match.has_ended())
         paced, link = match.input.is_live or settings.pace > 0, self.hub if settings.engine == "spark" else None
         monitor = self._monitoring.add(feed, match.folder / "states", paced=paced, link=link, source=match.input)
         self._monitors[live.key], monitor.camera_problems = monitor, self.cameras.problems
         self.cameras.distrust = monitor.distrust
+        if settings.nodes > 1:
+            from app.nodes.orders import read_status
+
+            monitor.nodes = partial(read_status, match.folder)
         monitor.camera_figures, monitor.camera_cares = self.cameras.figures, self.cameras.cares
-        self._servers.serve(live.key, ServedMatch(feed, match.folder, monitor))
+        self._servers.serve(live.key, ServedMatch(feed, match.folder, monitor.problems, page))
         options = settings.model_dump(mode="json", exclude={"parameters", "token"})
         log_event(_log, logging.INFO, "run begins", live.key, **options)
         for finding in match.input.findings:
@@ -159,7 +164,7 @@ class Run:
             match.on_commit, monitor.publisher = sink.committed, sink
             if self.one_match:
                 self.console.print(f"Publishing to {settings.publish}")
-        self.background.enter_context(match.input.lag(match.offset(), monitor))
+        self.background.enter_context(match.input.watch(match.offset(), monitor))
         live.begin()
 
     def play(self, session: Future[SparkSession] | None, stop: threading.Event) -> None:
@@ -223,7 +228,9 @@ class Run:
             live.match.input.is_live and live.match.offset() > live.match.input.begin for live in matches
         )
         blocks = _RESUMED_WARM_UP_BLOCKS if resumes_live else WARM_UP_BLOCKS
-        return SparkDriver(session, folder, self._seats, window_us, self._commits, self.hub.address, blocks)
+        return SparkDriver(
+            session, folder, self._seats, window_us, self._commits, self.hub.address, blocks, settings.nodes
+        )
 
     def plan(self, live: LiveMatch, other_hz: float = 0.0, *, is_late: bool = False) -> MatchPlan:
         """Plan of a match for the driver.
@@ -249,7 +256,7 @@ class Run:
             options = with_costs(options, sheet, match_input.sample)
         stage = StageConfig(
             sheet, options, PIPELINE, str(match.folder / "states"), match_input.begin,
-            measures=lacks_costs and not is_late,
+            measures=lacks_costs and not is_late, placement=self._placement(options, sheet),
         )  # fmt: skip
         spec = match_input.spec(settings.window_s, one_match=self.one_match)
         officials = tuple(map(str, officials_of(settings, match)))
@@ -258,6 +265,14 @@ class Run:
             stage,
             own_hz,
         )
+
+    def _placement(self, options: PipelineOptions, sheet: MatchSheet) -> dict[str, int]:
+        """Node of each detector; empty if there is one node."""
+        if self.settings.nodes == 1:
+            return {}
+        from app.nodes.placement import placement_of
+
+        return placement_of(options.hierarchy(sheet), self.settings.nodes, self.settings.nodes_placement)
 
     def offset(self, match: str) -> int:
         """See :class:`app.pipeline.commits.CommitLog`."""
@@ -322,6 +337,10 @@ class Run:
             log: file for the output of Spark and its processes.
             delay_s: until Java starts. An unusable input is usually detected sooner, and then Java need not start.
         """
+        from app.spark.fork_server import fork_server
+
+        # Processes of a cluster start elsewhere.
+        forks = self.background.enter_context(fork_server()) if not self.settings.master else None
         without_pandas()
         from app.spark.session import start_session, stop_session
 
@@ -332,14 +351,14 @@ class Run:
             java = find_java(os.environ)
             if over.wait(earliest_s - time.monotonic()):
                 raise HostError("Spark was not started: the run ended before")
-            slots = max(2, self._seats)
-            session = start_session(java, log, slots=slots, master=settings.master, streaming=True)
+            slots = max(2, self._seats, settings.nodes)
+            session = start_session(java, log, slots=slots, master=settings.master, streaming=True, python=forks)
             log_event(_log, logging.INFO, "spark is up")
             return session
 
         with ThreadPoolExecutor(1, "spark") as pool:
             starting = pool.submit(start)
-            from app.api import servers  # noqa: F401  while Java starts: a run that stands by needs it when it takes over
+            from app.run import servers  # noqa: F401  while Java starts: a run that stands by needs it when it takes over
 
             try:
                 yield starting
@@ -381,8 +400,9 @@ class Run:
         finally:
             self._over_s = time.monotonic()
 
-    def _show_page(self, live: LiveMatch) -> None:
-        settings = live.settings
+    def _show_page(self, live: LiveMatch) -> str:
+        """Serves the page of a match, if it is to have one; returns its address."""
+        settings, url = live.settings, ""
         if settings.dashboard:
             officials = live.match.folder if live.match.input.takes_officials else None
             url = self._servers.open_page(live.feed, officials)
@@ -391,6 +411,7 @@ class Run:
             self.console.print(f"Live page: {url}{once}" if self.one_match else f"{live.key}: live page {url}")
             if self.one_match and settings.has_camera:
                 self.console.print(f"Cameras: {url}cameras")
+        return url
 
 
 def officials_of(settings: LiveSettings, match: Match) -> tuple[Path, ...]:

@@ -15,8 +15,12 @@ _TOGETHER_S = 0.5
 
 
 @contextmanager
-def stopped_by_signals(stop: threading.Event, console: Console) -> Iterator[None]:
-    """Sets ``stop`` on the first Ctrl-C or SIGTERM; the second one interrupts at once."""
+def stopped_by_signals(
+    stop: threading.Event,
+    console: Console,
+    notice: str = "Stopping: closing the open windows (Ctrl-C again to stop at once)",
+) -> Iterator[None]:
+    """Sets ``stop`` on the first Ctrl-C or SIGTERM, and prints ``notice``; the second one interrupts at once."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread may install handlers
         yield
         return
@@ -31,7 +35,7 @@ def stopped_by_signals(stop: threading.Event, console: Console) -> Iterator[None
             return
         stop.set()
         asked_s = time.monotonic()
-        console.print("Stopping: closing the open windows (Ctrl-C again to stop at once)")
+        console.print(notice)
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -106,6 +106,7 @@ class SparkDriver:
         commits: receives the windows.
         hub: receives the update stream of the engines.
         warm_up_blocks: number of blocks on which engines warm up before the first turn.
+        nodes: of the only match, which is then the only one of the only seat.
     """
 
     def __init__(
@@ -117,12 +118,13 @@ class SparkDriver:
         commits: CommitLog,
         hub: HubAddress,
         warm_up_blocks: int = WARM_UP_BLOCKS,
+        nodes: int = 1,
     ) -> None:
         for earlier in folder.glob(_RUN_FOLDERS):
             shutil.rmtree(earlier, ignore_errors=True)
         self._run_folder = folder / f"run-{secrets.token_hex(4)}"
         self._session, self._window_us, self._commits = session, window_us, commits
-        self._hub, self._warm_up_blocks = hub, warm_up_blocks
+        self._hub, self._warm_up_blocks, self._nodes = hub, warm_up_blocks, nodes
         self.seats = [Seat(self._run_folder / f"seat-{number}") for number in range(seats)]
         self._plans: list[list[MatchPlan]] = [[] for _ in range(seats)]
         self._excluded: set[str] = set()
@@ -248,11 +250,13 @@ class SparkDriver:
         options = {
             "seat": str(seat.folder), "window_us": str(self._window_us), "windows": str(WINDOWS),
             "stop_flag": str(self._run_folder / STOP), "requests_turns": "yes",
+            "nodes": str(self._nodes),
         }  # fmt: skip
         environment["TOUCHLINE_ROLE"] = "source"
         rows = self._session.readStream.format(NAME).options(**options).load()
         environment["TOUCHLINE_ROLE"] = f"engine-{number}"
-        return rows.mapInArrow(seat_stage(str(seat.folder), str(self._turn_folders[number]), self._hub), "none string")
+        stage = seat_stage(str(seat.folder), str(self._turn_folders[number]), self._hub, self._nodes)
+        return rows.mapInArrow(stage, "none string", barrier=self._nodes > 1)
 
     def _warm_up(self) -> None:
         """Makes the processes of the seats import and compile what they need, each in a job of its own.
@@ -266,7 +270,7 @@ class SparkDriver:
         # Engines first: they have the most to do.
         for role, stage in {**stages, "source": warm_up_source(str(seats[0].folder))}.items() if seats else ():
             context.environment["TOUCHLINE_ROLE"] = role
-            job = context.parallelize([0], 1).mapPartitions(stage)
+            job = context.parallelize(range(self._nodes), self._nodes).mapPartitions(stage)
             job.id()  # makes PySpark read the environment now
             self._warm_ups.append(
                 threading.Thread(target=_run_quietly, args=(job,), name=f"warm-up {role}", daemon=True)

@@ -42,6 +42,7 @@ class StageConfig(msgspec.Struct, frozen=True):
         states: folder of the state store.
         begin: offset before the first block, the only one that requires no stored state.
         measures: whether the engine's process completes the settings with the costs of its work before the first turn.
+        placement: with several nodes, the node of each detector.
     """
 
     sheet: MatchSheet
@@ -50,6 +51,7 @@ class StageConfig(msgspec.Struct, frozen=True):
     states: str
     begin: int
     measures: bool = False
+    placement: dict[str, int] = {}
 
 
 class UncommittedError(RuntimeError):

@@ -93,6 +93,7 @@ def start_session(
     master: str = "",
     *,
     streaming: bool = False,
+    python: Path | None = None,
 ) -> SparkSession:
     """Starts Spark in this process, or a driver of a cluster.
 
@@ -104,6 +105,7 @@ def start_session(
         extra: further Spark settings, which override all others.
         master: of a cluster, ``spark://host:port``; empty for this machine, or for the master of ``spark-submit``.
         streaming: whether Spark's Java only passes rows on; it then starts sooner and computes slower.
+        python: program that Spark runs as its Python processes; default this interpreter.
 
     Raises:
         SparkStartError: the session cannot be created; the message has Spark's reason.
@@ -121,7 +123,7 @@ def start_session(
             f"{_QUICK} {archive_option(java, (home / 'jars').iterdir(), cache_folder(os.environ) / 'spark-classes')}"
         )
     os.environ["JAVA_HOME"] = str(java.home)
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"], os.environ["PYSPARK_DRIVER_PYTHON"] = str(python or sys.executable), sys.executable
     settings = {
         **_FLOW,
         **_TURN_AROUND,

@@ -64,10 +64,10 @@ _BEGIN_US = 2_000_000
 
 
 class SeatBatch(InputPartition):
-    """One micro-batch of a seat."""
+    """One micro-batch of a seat; or, with several nodes, the empty input of one that is not node 0."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, number: int, node: int = 0) -> None:
+        self.number, self.node = number, node
 
 
 class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -75,7 +75,7 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     Options: ``seat`` (folder), ``window_us`` (wall time), ``windows`` (per micro-batch), ``stop_flag`` (path of a file
     that requests the end), ``requests_turns`` (``yes`` if a driver grants turns; otherwise the matches resume at the
-    offsets in the list).
+    offsets in the list), ``nodes`` (of the match; 1 if missing).
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -83,6 +83,7 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._window_us, self._windows = int(options["window_us"]), int(options["windows"])
         self._stop_flag = Path(options["stop_flag"])
         self._requests_turns = options["requests_turns"] == "yes"
+        self._nodes = int(options.get("nodes", "1"))
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
         """Offset before the first micro-batch."""
@@ -107,8 +108,8 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Does nothing: the query ends when no match has more to play."""
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """One partition for all matches of the seat."""
-        return [SeatBatch(end["batch"])]
+        """One partition for all matches of the seat, and one without rows for each further node."""
+        return [SeatBatch(end["batch"], node) for node in range(self._nodes)]
 
     def __getstate__(self) -> dict[str, Any]:
         """Wait until the processes are warm: Spark's last step before the first task is to pickle the reader for it."""
@@ -119,6 +120,8 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Waits for the seat's turn; then yields rows as soon as they are due, and the closing rows of every window."""
         log_in_worker()
+        if isinstance(partition, SeatBatch) and partition.node:
+            return
         if self._requests_turns:
             log_event(_log, logging.INFO, "source waits for its turn")
             self._seat.request_turn()

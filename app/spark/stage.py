@@ -39,6 +39,8 @@ from app.base.errors import reason_of
 from app.base.garbage import collect_rarely
 from app.base.logs import log_event, log_in_worker
 from app.hub.client import HubAddress, HubClient, HubConnectionError
+from app.nodes.live import LiveNodes, serve_node
+from app.nodes.mesh import NodeConnectionError
 from app.pipeline.disk_full import is_full
 from app.pipeline.framing import together, unpack
 from app.pipeline.options import load_pipeline
@@ -46,6 +48,7 @@ from app.pipeline.seal import StateError
 from app.pipeline.state_child import StateChild, StorerKilledError
 from app.pipeline.state_store import StateStore
 from app.sources.registry import load_source
+from app.spark.barrier import join_nodes
 from app.spark.results import ClosedWindow, WindowResults
 from app.spark.seat import Seat, StageConfig
 from football.update_stream import UpdateMessage
@@ -74,19 +77,40 @@ _cached_pipelines: dict[tuple[str, str], CachedPipeline] = {}
 _clients: dict[HubAddress, HubClient] = {}
 
 
-def seat_stage(folder: str, results: str, hub: HubAddress) -> Stage:
-    """Function for ``mapInArrow`` that runs the engines of a seat.
+def seat_stage(folder: str, results: str, hub: HubAddress, nodes: int = 1) -> Stage:
+    """Function for ``mapInArrow`` that runs the engines of a seat; with several nodes, as barrier tasks.
 
     Args:
         folder: of the seat.
         results: folder for the closed windows.
         hub: receives the update stream.
+        nodes: of the seat's only match.
     """
 
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return run_seat(Seat(folder), Path(results), hub, batches)
+        if nodes == 1:
+            return run_seat(Seat(folder), Path(results), hub, batches)
+        return _run_node(Seat(folder), Path(results), hub, batches)
 
     return stage
+
+
+def _run_node(
+    seat: Seat, results: Path, hub: HubAddress, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Runs one node of a match: node 0 as :func:`run_seat`, the others until node 0 ends them."""
+    log_in_worker()
+    collect_rarely()
+    with join_nodes(hub.token) as mesh:
+        if mesh.me == 0:
+            yield from run_seat(seat, results, hub, batches, LiveNodes(mesh))
+            return
+        (match,) = (entry.match for entry in seat.entries())
+        config = seat.stage(match)
+        log_event(_log, logging.INFO, "node begins", match, node=mesh.me)
+        serve_node(mesh, config.sheet, config.settings, config.placement)
+    for _ in batches:  # Spark reuses only a process that has consumed its whole input
+        pass
 
 
 def warm_up_stage(folder: str, blocks: int) -> Callable[[Iterator[int]], Iterator[int]]:
@@ -113,7 +137,9 @@ def warm_up_stage(folder: str, blocks: int) -> Callable[[Iterator[int]], Iterato
     return stage
 
 
-def run_seat(seat: Seat, results: Path, hub: HubAddress, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def run_seat(
+    seat: Seat, results: Path, hub: HubAddress, batches: Iterator[pa.RecordBatch], nodes: LiveNodes | None = None
+) -> Iterator[pa.RecordBatch]:
     """Feeds rows to the pipelines of their matches, and writes each closed window, or failure, to a file.
 
     Args:
@@ -121,10 +147,12 @@ def run_seat(seat: Seat, results: Path, hub: HubAddress, batches: Iterator[pa.Re
         results: folder in which each turn has a subfolder.
         hub: receives the update stream.
         batches: rows of the source.
+        nodes: of the seat's only match; None if it has one.
 
     Raises:
         StageError: the input ended before a window was closed.
         HubConnectionError: the connection to the hub is broken.
+        NodeConnectionError: a node is gone.
         OSError: the disk is full, or this turn is over.
     """
     log_in_worker()
@@ -138,20 +166,23 @@ def run_seat(seat: Seat, results: Path, hub: HubAddress, batches: Iterator[pa.Re
             # Results go to the turn of the first row: if Spark restarts the task, that folder is never read.
             turn = turn or WindowResults(results / seat.turn())
             if row["match"] not in matches:
-                matches[row["match"]] = _SeatedMatch(seat, row["match"], hub)
+                matches[row["match"]] = _SeatedMatch(seat, row["match"], hub, nodes)
             if closed := matches[row["match"]].take(row):
                 turn.put(closed)
     for match in matches.values():
         if turn is not None and (closed := match.end()):
             turn.put(closed)
+    if nodes is not None:
+        _cached_pipelines.clear()  # the other nodes end with this micro-batch
+        nodes.end()
     yield from ()
 
 
 class _SeatedMatch:
     """A match during one micro-batch: its open window if it has one; or failed."""
 
-    def __init__(self, seat: Seat, match: str, hub: HubAddress) -> None:
-        self._seat, self._match, self._hub = seat, match, hub
+    def __init__(self, seat: Seat, match: str, hub: HubAddress, nodes: LiveNodes | None) -> None:
+        self._seat, self._match, self._hub, self._nodes = seat, match, hub, nodes
         self._stage: OpenWindow | None = None
         self._storing: StateChild | None = None
         self._failed = False
@@ -166,7 +197,8 @@ class _SeatedMatch:
             return self._fail(reason)
         try:
             if self._stage is None:
-                self._stage = OpenWindow(self._seat.stage(self._match), self._match, row["start"], self._hub)
+                config = self._seat.stage(self._match)
+                self._stage = OpenWindow(config, self._match, row["start"], self._hub, self._nodes)
             self._stage.take(row)
             if not row["closing"]:
                 return None
@@ -193,7 +225,9 @@ class _SeatedMatch:
 
     def _fail_or_raise(self, error: Exception) -> ClosedWindow:
         """Fails the match for an error of its own; raises any other error, which ends the task."""
-        if isinstance(error, HubConnectionError | StageError | StorerKilledError) or is_full(error):
+        if isinstance(error, HubConnectionError | NodeConnectionError | StageError | StorerKilledError) or is_full(
+            error
+        ):
             raise error
         return self._fail(reason_of(error))
 
@@ -215,9 +249,12 @@ class OpenWindow:
         match: key of the match.
         start: offset at which the window begins.
         hub: receives the update stream.
+        nodes: of the match; None if it has one.
     """
 
-    def __init__(self, config: StageConfig, match: str, start: int, hub: HubAddress) -> None:
+    def __init__(
+        self, config: StageConfig, match: str, start: int, hub: HubAddress, nodes: LiveNodes | None = None
+    ) -> None:
         self._config, self._match, self._start, self._end = config, match, start, start
         self._store = StateStore(Path(config.states), match)
         cached = _cached_pipelines.pop((config.states, match), None)
@@ -231,8 +268,8 @@ class OpenWindow:
                     cached.storing.wait()
             origin = "nothing" if start == config.begin else "stored state"
             self._epoch = self._store.claim_epoch()
-            self._pipeline = _stored_pipeline(config, self._store, start, self._epoch)
-        self._hub = hub
+            self._pipeline = _stored_pipeline(config, self._store, start, self._epoch, nodes)
+        self._hub, self._nodes = hub, nodes
         self._client = _client(hub)
         self._blocks = self._portions = 0
         log_event(_log, logging.INFO, "window begins", match, start=start, epoch=self._epoch, goes_on_from=origin)
@@ -287,6 +324,8 @@ class OpenWindow:
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end, "last": self._last}
         self._pipeline.inspect_detectors()
+        if self._nodes is not None:
+            self._nodes.cut()
         make, maker = self._pipeline.snapshot, self._pipeline.maker
         storing = StateChild(self._store, self._end, self._epoch, make, maker, last=self._last)
         log_event(
@@ -324,9 +363,10 @@ def table_of(body: bytes) -> pa.Table:
     return pa.ipc.open_stream(body).read_all()
 
 
-def _stored_pipeline(config: StageConfig, store: StateStore, start: int, epoch: int) -> Any:
+def _stored_pipeline(config: StageConfig, store: StateStore, start: int, epoch: int, nodes: LiveNodes | None) -> Any:
     """Creates a pipeline of a new epoch at ``start``: restored, or an empty one at the match's beginning."""
-    pipeline = load_pipeline(config.pipeline)(config.sheet, config.settings, epoch)
+    more = {} if nodes is None else {"make_engine": nodes.maker(config.placement, Path(config.states).parent)}
+    pipeline = load_pipeline(config.pipeline)(config.sheet, config.settings, epoch, **more)
     if start > config.begin:
         pipeline.restore(store.read(start, pipeline.maker))
     return pipeline

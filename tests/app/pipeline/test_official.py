@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 from pathlib import Path
 
@@ -17,12 +18,17 @@ from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.sources.captured import CaptureSource
 from app.sources.interface import OpenBatch
+from detectors.catalogue import build_detectors
+from detectors.records import RecordMaker
 from football.match_sheet import MatchSheet, Player
-from football.packets import Block, Packet
+from football.packets import RAW_KINDS, Block, Packet
+from football.update_stream import UpdateRecord
+from middleware.hierarchy import Hierarchy
+from middleware.oracle import published
 from replay.capture import Capture, CaptureWriter
 from replay.event_list import consolidated_events
 from replay.formats.officials import FILE, OfficialError, OfficialLine, decode, encode, is_official
-from replay.match_store import MatchStore, StoreError
+from replay.match_store import MatchStore, StoreError, updates_table
 from replay.official_feed import JOURNAL, OfficialFeed, replayed
 from tests.app.cli.test_main import refusal, touchline, write_track
 from tests.app.host_run import FileCommitter, captured
@@ -60,8 +66,9 @@ def test_decisions_of_a_file_are_events_of_the_match_and_bad_lines_are_named(tmp
     assert bad[f"{written} line 5"].startswith("not JSON")
     assert bad[f"{written} line 7"].startswith("at_s = 60 is later than the match has come to")
     assert len(bad) == 3
-    ended = refusal("official", tmp_path / "store", "stop")
-    assert ended.endswith("the match has ended")
+    run_official(tmp_path / "store", {"kind": "foul", "team": "home", "at_s": 5.0})
+    after = consolidated_events(tmp_path / "store").to_pylist()
+    assert {row["id"] for row in after} - {row["id"] for row in rows} == {"official.foul#official:operator:1"}
 
 
 def test_what_the_command_refuses_is_said_in_a_line(tmp_path: Path):
@@ -195,6 +202,68 @@ def test_a_source_gives_lines_at_their_places_and_the_same_again(capture: Captur
         more.write('{"kind": "resume"}\n')
     assert (lines(*first), lines(*second)) == ([2_000_002], [9_000_002])
     assert len((tmp_path / JOURNAL).read_text().splitlines()) == 4
+
+
+def event_of(row: dict) -> dict:
+    """Return the event of an update."""
+    values = {name: value for name, value in row.items() if name not in ("seq", "diff", "emitted_us", "epoch")}
+    return {**values, "detail": json.loads(row["detail"])}
+
+
+def standing(pipeline: MatchPipeline, blocks: list[tuple[int, bytes]]) -> dict[str, dict]:
+    """Return what stands after blocks, by id, without what tells one arrival from another."""
+    found: dict[str, dict] = {}
+    for arrival_us, payload in blocks:
+        pipeline.push(payload, arrival_us)
+    pipeline.finish()
+    for row in pipeline.take_tables()["updates"].to_pylist():
+        record = event_of(row)
+        if row["diff"] > 0:
+            found[row["id"]] = record
+        elif found.get(row["id"]) == record:
+            del found[row["id"]]
+    return found
+
+
+def test_a_correction_gives_the_list_that_truth_would_have_given(capture: Capture):
+    """Of late blocks, with a correction soon after its event, and after it is final; by the oracle, too."""
+    blocks = list(capture.payloads(0, capture.end_us))
+    truth = standing(MatchPipeline(capture.sheet, PipelineOptions()), blocks)
+    wrong = next(row for row in truth.values() if row["kind"] == "pass.complete")
+    right = {
+        **wrong, "kind": "pass.intercepted", "player": "away_1", "team": "away", "ts_us": wrong["ts_us"] - 100_000,
+        "confidence": 1.0, "detail": {**wrong["detail"], "official": True},
+    }  # fmt: skip
+    expected = {name: right if name == wrong["id"] else row for name, row in truth.items()}
+    line = {
+        "kind": "correction", "event": wrong["id"], "right_kind": "pass.intercepted", "team": "away",
+        "player": "away_1", "right_s": right["ts_us"] / 1e6,
+    }  # fmt: skip
+    for seed, entered_us in ((1, wrong["ts_us"] + 700_000), (2, wrong["ts_us"] + 5_000_000)):
+        chance = random.Random(seed)
+        late = [(at_us + chance.choice((0, 0, 400_000)), payload) for at_us, payload in blocks]
+        given = sorted([*late, (entered_us, encode(OfficialLine(FILE, 1, json.dumps(line))))], key=lambda one: one[0])
+        found = standing(MatchPipeline(capture.sheet, PipelineOptions()), given)
+        statement = found.pop("official.correction#official:operator:1")
+        assert (statement["player"], statement["detail"]["event"]) == ("away_1", wrong["id"])
+        assert found == expected, f"seed {seed}"
+        assert _by_the_oracle(capture.sheet, given) == {**expected, statement["id"]: statement}
+
+
+def _by_the_oracle(sheet: MatchSheet, given: list[tuple[int, bytes]]) -> dict[str, dict]:
+    """Return what the sorted replay gives, with the decision at its place."""
+    pipeline = MatchPipeline(sheet, PipelineOptions())
+    events, now_us = [], 0
+    for at_us, payload in given:
+        now_us = pipeline._state.now_us = max(now_us, at_us)
+        official = is_official(payload)
+        arrivals = pipeline._official_arrivals(payload) if official else pipeline._block_arrivals(payload, at_us)
+        events += [one.event for one in arrivals]
+    detectors = build_detectors(sheet)
+    maker = RecordMaker(detectors, sheet, Hierarchy(RAW_KINDS, detectors).lag_us)
+    records = [maker.record(event) for event in published(Hierarchy(RAW_KINDS, detectors), events)]
+    rows = updates_table([UpdateRecord(0, 1, 0, record) for record in records], 0).to_pylist()
+    return {row["id"]: event_of(row) for row in rows}
 
 
 def test_a_decision_below_memory_is_known_from_when_it_was_said(capture: Capture):

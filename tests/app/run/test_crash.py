@@ -124,6 +124,9 @@ def _is_zombie(pid: int) -> bool:
 
 
 def role(pid: int) -> str:
+    """The role of a process: a fork of the fork server has it as its name, any other in its environment."""
+    if (name := _program(pid)).startswith(("engine-", "source")):
+        return name
     try:
         pairs = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:

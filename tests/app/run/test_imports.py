@@ -14,6 +14,8 @@ PAGE = {"dash", "plotly", "fastapi", "camera.controller", "simulator.play"}
     ("module", "unneeded"),
     [
         ("app.run.live", PAGE | {"pandas", "scipy.optimize", "scipy.linalg"}),
+        ("dashboard.page", {"pandas", "scipy"}),
+        ("camera.pictures", {"scipy"}),
         ("app.spark.source", {"numba", "detectors.catalogue", "pandas"}),
     ],
 )

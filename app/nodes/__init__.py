@@ -1,0 +1,1 @@
+"""One match over several simulated nodes: figures before machines are bought or moved."""
