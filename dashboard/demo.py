@@ -50,7 +50,7 @@ def demo_sheet() -> MatchSheet:
         for team, names in (("home", _HOME_NAMES), ("away", _AWAY_NAMES))
         for i, name in enumerate(names)
     ]
-    return MatchSheet("demo", "Harbour United", "Northgate Rovers", players=tuple(players))
+    return MatchSheet("demo", "Harbour United", "Northgate Rovers", players=tuple(players), venue="Harbour Park")
 
 
 def demo_event(kind: str, ts_us: int, anchor: str, **values: object) -> EventRecord:
@@ -208,6 +208,8 @@ class Choreography:
         attempt = demo_event("pass.attempt", ts_us, anchor, **where)
         self._pending.append((ts_us + 180_000 + number * 37 % 220 * 1000, attempt, None))
         end_us = ts_us + PASS_US - 300_000
+        if number % 3 == 0:
+            self._pending.append((end_us, demo_event("progress.pass", ts_us, anchor, **where), None))
         end = {"x_m": to_x_m, "y_m": to_y_m, "causes": (attempt.id,), "team": team}
         complete = demo_event("pass.complete", end_us, anchor, player=passer, detail={"receiver": receiver}, **end)
         self._pending.append((end_us + 60_000, complete, None))
@@ -223,6 +225,8 @@ class Choreography:
         goal_x_m = 52.5 if team == "home" else -52.5
         shot = demo_event("shot.attempt", ts_us, anchor, **where)
         self._pending.append((ts_us + 180_000, shot, None))
+        chance = demo_event("shot.xg", ts_us, anchor, detail={"xg": 0.06 + number % 4 * 0.11}, **where)
+        self._pending.append((ts_us + 300_000, chance, None))
         end = {"team": team, "player": where["player"], "causes": (shot.id,), "x_m": goal_x_m}
         end_us = ts_us + 900_000
         if number % _GOAL_EVERY == _GOAL_EVERY - 1:

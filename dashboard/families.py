@@ -1,4 +1,4 @@
-"""Families of event kinds: the filters of the page, and the titles of kinds in its list.
+"""Families of event kinds: the filters of the page.
 
 A kind belongs to the family of its longest matching prefix, cut at dots: ``team.possession`` goes by its whole
 name, ``ball.turn`` by ``ball``. Kinds that no rule names are shown under *other*, so that a new detector is
@@ -52,7 +52,18 @@ FAMILIES: Final[tuple[Family, ...]] = (
         "possession",
         "Possession",
         False,
-        ("possession", "team.possession", "play", "carry", "duel", "aerial", "takeon", "tackle", "ball.loose"),
+        (
+            "possession",
+            "team.possession",
+            "recovery.time",
+            "play",
+            "carry",
+            "duel",
+            "aerial",
+            "takeon",
+            "tackle",
+            "ball.loose",
+        ),
     ),
     Family(
         "ball",
@@ -123,46 +134,6 @@ FAMILIES: Final[tuple[Family, ...]] = (
 FAMILY_NAMES: Final = tuple(family.name for family in FAMILIES)
 _BY_PREFIX: Final = {prefix: family.name for family in FAMILIES for prefix in family.prefixes}
 
-#: Titles of kinds that their names, split into words, would not describe in the words of football.
-_TITLES: Final = {
-    "shot.attempt": "Shot",
-    "shot.off": "Shot off target",
-    "shot.on_target_pred": "Heading on target",
-    "shot.off_target_pred": "Heading off target",
-    "shot.post": "Shot on woodwork",
-    "goal.scored": "Goal",
-    "goal.own": "Own goal",
-    "pass.out": "Pass out of play",
-    "interception": "Interception",
-    "restart.throw_in": "Throw-in",
-    "restart.kick_off": "Kick-off",
-    "restart.corner": "Corner kick",
-    "out": "Ball out",
-    "play.live": "Ball in play",
-    "play.dead": "Ball out of play",
-    "hit": "Player hits ball",
-    "pz.enter": "Zone entered",
-    "pz.leave": "Zone left",
-    "nearest.changed": "Nearest player",
-    "gk.hold_warn": "Goalkeeper holds the ball",
-    "gk.hold_offence": "Goalkeeper held the ball too long",
-    "sub.in": "Substitute comes on",
-    "sub.out": "Substituted",
-    "sendoff.suspected": "Sent off, it seems",
-    "takeon.won": "Take-on won",
-    "takeon.lost": "Take-on lost",
-    "keypass": "Key pass",
-    "second_assist": "Second assist",
-    "cutback": "Cut-back",
-    "linebreak": "Line broken",
-    "shot.xg": "Shot value",
-    "pass.dir": "Pass direction",
-    "pass.len": "Pass length",
-    "mbr.step": "Team rectangle",
-    "hull.step": "Team area",
-    "official.var": "VAR",
-}
-
 
 def family_of(kind: str) -> str:
     """Name of the family that ``kind`` belongs to.
@@ -176,15 +147,3 @@ def family_of(kind: str) -> str:
             return _BY_PREFIX[prefix]
         prefix = prefix.rpartition(".")[0]
     return OTHER
-
-
-def title_of(kind: str) -> str:
-    """A kind in words.
-
-    >>> title_of("restart.goal_kick"), title_of("gk.catch"), title_of("goal.scored"), title_of("official.card")
-    ('Goal kick', 'Goalkeeper catch', 'Goal', 'Referee: card')
-    """
-    if kind in _TITLES:
-        return _TITLES[kind]
-    shown = kind.removeprefix("restart.").replace("gk.", "goalkeeper ", 1).replace("official.", "referee: ", 1)
-    return shown.replace(".", " ").replace("_", " ").capitalize()

@@ -13,16 +13,33 @@ from typing import Final, Literal
 
 import msgspec
 
-from dashboard.families import title_of
+from football.kind_names import kind_name
 from football.lifecycle import Entry, Lifecycle, State
+from football.update_stream import EventRecord
 
 #: Event time for which a mark stays on the pitch, by shape.
 WINDOW_US: Final = {"pass": 9_000_000, "shot": 14_000_000, "restart": 14_000_000}
 
+_ATTEMPT: Final = "pass.attempt"
 _PASS_OUTCOMES: Final = frozenset({"pass.complete", "pass.intercepted", "pass.out"})
 _SHOT_OUTCOMES: Final = frozenset(
     {"shot.blocked", "shot.deflected", "shot.saved", "shot.off", "shot.post", "goal.scored", "goal.own"}
 )
+
+
+def line_of(record: EventRecord) -> str:
+    """Return the line of the list on which an event is shown: a pass and its outcome share one.
+
+    >>> from dashboard.demo import demo_event
+    >>> line_of(demo_event("pass.out", 2, "ball:2", causes=("pass.attempt#ball:1",)))
+    'pass#ball:1'
+    >>> line_of(demo_event("out", 3, "ball:3"))
+    'out#ball:3'
+    """
+    if record.kind != _ATTEMPT and record.kind not in _PASS_OUTCOMES:
+        return record.id
+    attempt = next((cause for cause in record.causes if cause.startswith(_ATTEMPT + "#")), record.id)
+    return "pass#" + attempt.partition("#")[2]
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
@@ -51,7 +68,7 @@ def marks(timeline: Lifecycle, now_us: int) -> list[Mark]:
     shots = timeline.recent("shots", now_us - WINDOW_US["shot"])
     restarts = timeline.recent("restarts", now_us - WINDOW_US["restart"])
     return [
-        *_strokes("pass", "pass.attempt", passes, _PASS_OUTCOMES),
+        *_strokes("pass", _ATTEMPT, passes, _PASS_OUTCOMES),
         *_strokes("shot", "shot.attempt", shots, _SHOT_OUTCOMES),
         *_markers(restarts),
     ]
@@ -81,7 +98,7 @@ def _strokes(
             end.record.x_m if end else None,
             end.record.y_m if end else None,
             end.record.kind if end else "",
-            title_of(end.record.kind if end else start.kind),
+            kind_name(end.record.kind if end else start.kind),
         )
 
 
@@ -98,7 +115,7 @@ def _markers(entries: list[Entry]) -> Iterable[Mark]:
                 record.ts_us + WINDOW_US["restart"],
                 record.x_m,
                 record.y_m,
-                label=title_of(record.kind),
+                label=kind_name(record.kind),
             )
 
 

@@ -15,7 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from dashboard.pitch import arcs, boxes
+from dashboard.pitch import Path as Line
+from dashboard.pitch import lines_of
 from football.match_sheet import MatchSheet
 from football.pitch import pitch_of
 
@@ -32,8 +33,6 @@ _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 }
-
-Line = list[tuple[float, float]]
 
 
 class PitchLines(msgspec.Struct, frozen=True):
@@ -62,12 +61,7 @@ def operator_routes(sheet: Callable[[], MatchSheet]) -> list[BaseRoute]:
 def pitch_lines(sheet: MatchSheet) -> PitchLines:
     """Return the lines of a match's pitch."""
     pitch = pitch_of(sheet)
-    length, width = pitch.half_length_m, pitch.half_width_m
-    lines: list[Line] = [[(0.0, -width), (0.0, width)]]
-    for name, (x0, y0, x1, y1) in boxes(pitch).items():
-        if not name.startswith("goal_") or name.startswith("goal_area"):
-            lines.append([(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)])
-    return PitchLines(sheet.match_id, length, width, [*lines, *arcs(pitch).values()])
+    return PitchLines(sheet.match_id, pitch.half_length_m, pitch.half_width_m, lines_of(pitch))
 
 
 def _file(path: Path, kind: str) -> Callable[[Request], Response]:

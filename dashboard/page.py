@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -14,17 +15,19 @@ from flask import Response
 
 from dashboard.families import FAMILIES
 from dashboard.feed import Feed
-from dashboard.pitch import extent_m, pitch_figure
+from dashboard.pitch import extent_m, lines_of, spots
 from football.match_sheet import MatchSheet
 from football.pitch import pitch_of
 
 ASSETS: Final = Path(__file__).parent / "assets"
 STATES: Final = ("tentative", "confirmed", "withdrawn")
 
-# The background is in the document itself, so that no white page flashes before the style sheet is loaded.
+# The theme is set, and the background stands in the document itself, before anything is painted.
 _DOCUMENT: Final = """<!DOCTYPE html>
 <html lang="en">
-<head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}<style>body{background:#0c1116}</style></head>
+<head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}
+<style>body{background:#0c1116}:root[data-theme="light"] body{background:#f3f5f7}</style>
+<script src="/pages/shared/theme.js"></script><link rel="stylesheet" href="/pages/shared/reason.css"></head>
 <body>{%app_entry%}<footer hidden>{%config%}{%scripts%}{%renderer%}</footer></body>
 </html>"""
 
@@ -43,12 +46,13 @@ class _Document(Dash):
 Links = Callable[[], Collection[tuple[str, str]]]
 
 
-def build_app(feed: Feed, links: Links = tuple) -> Dash:
+def build_app(feed: Feed, links: Links = tuple, rooms: Links = tuple) -> Dash:
     """Build the Dash application over ``feed``. It serves every script and style itself.
 
     Args:
         feed: of the match.
         links: returns the pages of all matches of the run.
+        rooms: returns the other pages of the match.
 
     Raises:
         football.pitch.PitchError: the match sheet has a pitch that Law 1 does not allow.
@@ -65,20 +69,15 @@ def build_app(feed: Feed, links: Links = tuple) -> Dash:
     )
     _protect(app)
     # A function: each load of the page takes the newest sheet.
-    app.layout = lambda: _layout(feed.sheet(), tuple(links()), bool(feed.cameras()))
-    app.clientside_callback(
-        ClientsideFunction("touchline", "filter"),
-        Output("filtered", "data"),
-        Input("families", "value"),
-        Input("states", "value"),
-    )
+    app.layout = lambda: _layout(feed.sheet(), tuple(links()), (*rooms(), *_cameras(feed)))
+    app.clientside_callback(ClientsideFunction("touchline", "mount"), Output("mounted", "data"), Input("events", "id"))
     return app
 
 
 def _protect(app: Dash) -> None:
     """Let the browser run the page's own scripts only, and keep what a client has sent out of the log.
 
-    Plotly sets style attributes, so styles need ``unsafe-inline``.
+    Dash and the page set style attributes, so styles need ``unsafe-inline``.
     """
     scripts = " ".join(app.csp_hashes())
     policy = (
@@ -97,13 +96,18 @@ def _protect(app: Dash) -> None:
         return "There is no such file.\n", 404
 
 
-def _layout(sheet: MatchSheet, links: Collection[tuple[str, str]], has_cameras: bool) -> Component:
+def _cameras(feed: Feed) -> list[tuple[str, str]]:
+    return [("Cameras", "/cameras")] if feed.cameras() else []
+
+
+def _layout(sheet: MatchSheet, links: Collection[tuple[str, str]], rooms: Collection[tuple[str, str]]) -> Component:
     return html.Div(
         [
-            _header(sheet, links, has_cameras),
+            _header(sheet, links, rooms),
             html.Main([_pitch(sheet), _events()], className="stage"),
-            html.Section(id="strip", className="strip", **{"aria-label": "Health"}),
-            dcc.Store(id="filtered"),
+            html.Section(id="strip", className="strip", hidden=True, **{"aria-label": "Engine"}),
+            _officials(),
+            dcc.Store(id="mounted"),
         ],
         id="page",
     )
@@ -117,12 +121,19 @@ def _chooser(links: Collection[tuple[str, str]], mine: str) -> list[Component]:
     return [html.Nav(named, id="matches", className="matches", **{"aria-label": "Matches"})]
 
 
-def _header(sheet: MatchSheet, links: Collection[tuple[str, str]], has_cameras: bool) -> Component:
+def _rooms(rooms: Collection[tuple[str, str]]) -> list[Component]:
+    """Links to the other pages of the match, if there are any."""
+    named = [html.A(name, href=url) for name, url in rooms]
+    return [html.Nav(named, className="rooms", **{"aria-label": "Pages"})] if named else []
+
+
+def _header(sheet: MatchSheet, links: Collection[tuple[str, str]], rooms: Collection[tuple[str, str]]) -> Component:
     return html.Header(
         [
-            html.Div("Touchline", className="brand"),
-            *_chooser(links, sheet.match_id),
-            *([html.A("Cameras", href="/cameras", className="cameras")] if has_cameras else []),
+            html.Div(
+                [html.Div("Touchline", className="brand"), *_chooser(links, sheet.match_id), *_rooms(rooms)],
+                className="left",
+            ),
             html.Div(
                 [
                     html.Span(sheet.home, className="team home", id="home-name"),
@@ -136,17 +147,53 @@ def _header(sheet: MatchSheet, links: Collection[tuple[str, str]], has_cameras: 
             html.Div(
                 [
                     html.Span("–:––", id="clock", className="clock", title="Event time of the positions"),
+                    html.Span("", id="minute", className="chip", title="Minute of the match, and added time"),
                     html.Span("", id="play", className="chip"),
                     html.Span("", id="possession", className="chip"),
                 ],
                 className="now",
             ),
             html.Div(
-                [html.Span("", id="rate", className="rate"), html.Span("Connecting", id="status")],
+                [
+                    _toggle("layers", "Layers", "What the pitch shows (K)"),
+                    _toggle("alerts", "Alerts", "Rules on events, and what they have found (Z)"),
+                    _toggle("officials", "Officials", "Decisions of the officials (O)"),
+                    _toggle("strip", "Engine", "Figures of the engine (M)"),
+                    html.Button("?", id="help", title="Keys (?)", **{"aria-label": "Keys"}),
+                    html.Span("Connecting", id="status", role="status"),
+                ],
                 className="state",
             ),
         ],
         className="bar",
+    )
+
+
+def _toggle(panel: str, label: str, title: str) -> Component:
+    """A button that opens and closes a panel."""
+    return html.Button(label, id=f"{panel}-toggle", title=title, **{"aria-expanded": "false", "aria-controls": panel})
+
+
+def _officials() -> Component:
+    """The panel of an operator, in the place of the health strip: decisions by keys, and what was entered."""
+    return html.Section(
+        [
+            html.Div(
+                [
+                    html.H2("Officials"),
+                    html.Div(id="officials-access"),
+                    html.P("", id="officials-answer", role="status"),
+                ],
+                className="officials-head",
+            ),
+            html.Div(id="officials-keys", className="officials-keys", role="group", **{"aria-label": "Decisions"}),
+            html.Div(id="officials-ask", className="officials-ask", **{"aria-live": "polite"}),
+            html.Ol(id="officials-entered", className="officials-entered", **{"aria-label": "Entered decisions"}),
+        ],
+        id="officials",
+        className="officials",
+        hidden=True,
+        **{"aria-label": "Officials"},
     )
 
 
@@ -162,22 +209,36 @@ def _pitch(sheet: MatchSheet) -> Component:
         [
             html.Div(
                 [
-                    dcc.Graph(
+                    html.Canvas(
                         id="pitch",
-                        figure=pitch_figure(pitch),
-                        config={"staticPlot": True, "displayModeBar": False, "responsive": True},
-                        responsive=True,
+                        **{"data-lines": json.dumps(lines_of(pitch)), "data-spots": json.dumps(spots(pitch))},
                     ),
-                    html.Canvas(id="overlay", **{"data-half-x": str(half_x), "data-half-y": str(half_y)}),
+                    html.Canvas(
+                        id="overlay",
+                        role="img",
+                        **{
+                            "data-half-x": str(half_x),
+                            "data-half-y": str(half_y),
+                            "aria-label": "Pitch with players and ball",
+                        },
+                    ),
                     html.Div(id="tip", className="tip", hidden=True),
                     html.Div(id="banner", className="banner", hidden=True, role="status"),
+                    html.Div(id="moment", className="moment", hidden=True),
+                    html.Section(id="layers", className="popover", hidden=True, **{"aria-label": "Layers"}),
+                    html.Section(id="alerts", className="popover", hidden=True, **{"aria-label": "Alerts"}),
                 ],
                 className="pitch-box",
                 style={"--ratio": f"{half_x / half_y:.5f}"},
             ),
-            _legend(),
+            html.Div(
+                [_legend(), html.Canvas(id="race", role="img", **{"aria-label": "Momentum and expected goals"})],
+                className="below",
+            ),
+            html.P("", id="alert-line", className="alert-line", role="status"),
         ],
         className="pitch-side",
+        **{"aria-label": "Pitch"},
     )
 
 
@@ -197,20 +258,42 @@ def _legend() -> Component:
 def _events() -> Component:
     return html.Aside(
         [
-            html.Div([html.H2("Events"), html.Span("", id="counts", className="counts")], className="events-head"),
-            dcc.Checklist(
-                id="families",
-                className="filters",
-                options=[{"label": family.label, "value": family.name} for family in FAMILIES],
-                value=[family.name for family in FAMILIES if family.shown],
+            html.Div(
+                [
+                    html.H2("Events"),
+                    html.Div(id="find"),
+                    html.Button(
+                        "Everything",
+                        id="everything",
+                        title="Also events that may be withdrawn soon, and withdrawn ones for good (C)",
+                        **{"aria-pressed": "false"},
+                    ),
+                ],
+                className="events-head",
             ),
-            dcc.Checklist(
-                id="states",
-                className="filters states",
-                options=[{"label": state.capitalize(), "value": state} for state in STATES],
-                value=list(STATES),
+            html.Div(id="followed", className="followed", hidden=True, role="status"),
+            _filters("families", "Families of events", [(one.name, one.label, one.shown) for one in FAMILIES]),
+            _filters("states", "States of events", [(state, state.capitalize(), True) for state in STATES]),
+            html.Ol(id="events", className="list", tabIndex="0", **{"aria-label": "Events, newest first"}),
+            html.Section(
+                id="reason",
+                className="reason",
+                hidden=True,
+                tabIndex="0",
+                **{"aria-label": "Explanation", "aria-live": "polite"},
             ),
-            html.Ol(id="events", className="list"),
+            html.Datalist(id="kinds"),
         ],
         className="events-side",
+        **{"aria-label": "Events"},
+    )
+
+
+def _filters(name: str, label: str, options: list[tuple[str, str, bool]]) -> Component:
+    """A group of check boxes, which the script makes: (value, label, checked) each."""
+    return html.Div(
+        id=name,
+        className=f"filters {name}",
+        role="group",
+        **{"aria-label": label, "data-options": json.dumps(options)},
     )

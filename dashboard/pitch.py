@@ -1,18 +1,12 @@
-"""The pitch as a figure: markings of Law 1 for any length and width.
+"""The markings of a pitch by Law 1, for any length and width, as the pages draw them on a canvas.
 
-Only the markings are drawn here, once. The page's scripts draw all that moves on a canvas over it. They rely on one
-convention: the figure has no margins and fills a box with the aspect ratio of :func:`extent_m`, so metres map to
-pixels linearly. (mplsoccer has no pitch for plotly, and its pitches are drawn with margins of their own.)
+The canvas of the live page fills a box with the aspect ratio of :func:`extent_m`, so metres map to pixels linearly.
 """
 
 from __future__ import annotations
 
 import math
 from typing import Final
-
-# Plotly uses pandas as soon as another thread has begun to import it, ready or not. This waits until it is.
-import pandas  # noqa: F401
-import plotly.graph_objects as go
 
 from football.pitch import (
     CIRCLE_RADIUS_M,
@@ -31,12 +25,6 @@ from football.pitch import (
 #: Depth of the net behind the goal line: Law 1 sets none, this is the usual one.
 GOAL_DEPTH_M: Final = 2.0
 MARGIN_M: Final = 4.0
-STRIPES: Final = 14
-
-GRASS: Final = "#17342b"
-GRASS_LIGHT: Final = "#1a3a30"
-SURROUND: Final = "#122720"
-LINE: Final = "rgba(226, 238, 232, 0.62)"
 
 Path = list[tuple[float, float]]
 Box = tuple[float, float, float, float]
@@ -97,63 +85,8 @@ def arc(centre: tuple[float, float], radius_m: float, start: float, stop: float,
     return [(centre[0] + radius_m * math.cos(a), centre[1] + radius_m * math.sin(a)) for a in angles]
 
 
-def pitch_figure(pitch: Pitch) -> go.Figure:
-    """The empty pitch."""
-    half_x, half_y = extent_m(pitch)
-    figure = go.Figure()
-    figure.update_layout(
-        shapes=[*_stripes(pitch), *_lines(pitch)],
-        margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        paper_bgcolor=SURROUND,
-        plot_bgcolor=SURROUND,
-        showlegend=False,
-        hovermode=False,
-        dragmode=False,
-    )
-    figure.update_xaxes(range=[-half_x, half_x], visible=False, fixedrange=True)
-    figure.update_yaxes(range=[-half_y, half_y], visible=False, fixedrange=True)
-    return figure
-
-
-def _stripes(pitch: Pitch) -> list[dict[str, object]]:
-    """Mown stripes: they let the eye judge distance and speed."""
-    length, width = pitch.half_length_m, pitch.half_width_m
-    step = 2 * length / STRIPES
-    return [
-        {
-            "type": "rect", "layer": "below", "line": {"width": 0},
-            "fillcolor": GRASS if i % 2 else GRASS_LIGHT,
-            "x0": -length + i * step, "x1": -length + (i + 1) * step, "y0": -width, "y1": width,
-        }
-        for i in range(STRIPES)
-    ]  # fmt: skip
-
-
-def _lines(pitch: Pitch) -> list[dict[str, object]]:
-    pen = {"color": LINE, "width": 1.4}
-    width = pitch.half_width_m
-    shapes: list[dict[str, object]] = [
-        {"type": "rect", "name": name, "x0": x0, "y0": y0, "x1": x1, "y1": y1, "line": pen}
-        for name, (x0, y0, x1, y1) in boxes(pitch).items()
-    ]
-    shapes.append({"type": "line", "name": "halfway", "x0": 0, "x1": 0, "y0": -width, "y1": width, "line": pen})
-    shapes.extend(
-        {"type": "path", "name": name, "path": svg_path(path), "line": pen} for name, path in arcs(pitch).items()
-    )
-    shapes.extend(
-        {
-            "type": "circle", "name": "spot", "fillcolor": LINE, "line": {"width": 0},
-            "x0": x - 0.25, "x1": x + 0.25, "y0": y - 0.25, "y1": y + 0.25,
-        }
-        for x, y in spots(pitch)
-    )  # fmt: skip
-    return shapes
-
-
-def svg_path(path: Path) -> str:
-    """Points as an SVG path, which is how plotly takes curves.
-
-    >>> svg_path([(0.0, 1.0), (2.0, 3.5)])
-    'M0.0000,1.0000 L2.0000,3.5000'
-    """
-    return "M" + " L".join(f"{x:.4f},{y:.4f}" for x, y in path)
+def lines_of(pitch: Pitch) -> list[Path]:
+    """All lines of a pitch as points: boxes with the goals, halfway line, curves."""
+    halfway = [(0.0, -pitch.half_width_m), (0.0, pitch.half_width_m)]
+    closed = [[(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)] for x0, y0, x1, y1 in boxes(pitch).values()]
+    return [halfway, *closed, *arcs(pitch).values()]

@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dashboard.families import FAMILIES, FAMILY_NAMES
 from dashboard.live import LiveState, Reader
 from dashboard.page import Links, build_app
+from dashboard.rooms import shared_routes
 
 #: Time between two messages: 30 a second, since views arrive at most 50 a second and eyes want 25.
 TICK_S: Final = 1 / 30
@@ -31,7 +32,9 @@ TICK_S: Final = 1 / 30
 #: so a page can tell silence of the match from loss of the server.
 STRIP_EVERY: Final = 15
 #: Open streams of one page at most.
-STREAMS_MAX: Final = 12
+STREAMS_MAX: Final = 24
+#: Kinds that a page may ask for besides its families.
+KINDS_MAX: Final = 40
 #: Threads that render the page and read its scripts from disk.
 _PAGE_THREADS: Final = 4
 
@@ -44,21 +47,23 @@ _NO_MAP: Final = PlainTextResponse("There is no such file.\n", 404)
 _READ_ONLY: Final = PlainTextResponse("The page can be read only.\n", 405, {"Allow": "GET, HEAD"})
 
 
-def page_routes(live: LiveState, links: Links = tuple) -> list[BaseRoute]:
+def page_routes(live: LiveState, links: Links = tuple, rooms: Links = tuple) -> list[BaseRoute]:
     """Return all routes of a match's page.
 
     Args:
         live: the state of the match.
         links: returns the pages of all matches of a run, as (name, address); the page shows two or more.
+        rooms: returns the other pages of the match, as (name, address).
 
     Raises:
         football.pitch.PitchError: the match sheet has a pitch that Law 1 does not allow.
     """
-    page = build_app(live.feed, links)
+    page = build_app(live.feed, links, rooms)
     routes = LiveRoutes(live)
     return [
         Route("/live/state", routes.state),
         Route("/live/stream", routes.stream),
+        *shared_routes(),
         Mount("/", _ReadOnly(_CachedScripts(WSGIMiddleware(page.server, workers=_PAGE_THREADS)))),
     ]
 
@@ -117,7 +122,8 @@ class _CachedScripts:
 class LiveRoutes:
     """``/live/state`` and ``/live/stream``.
 
-    Both take ``?families=a,b`` (default: those that the page shows when it opens). ``/live/state`` also takes
+    Both take ``?families=a,b`` (default: those that the page shows when it opens) and ``?kinds=c,d``, kinds of other
+    families that the page needs. ``/live/state`` also takes
     ``events``, the version that the client has (0: none, so the message is complete), and ``strip=0`` to leave out
     health and totals.
     """
@@ -133,16 +139,20 @@ class LiveRoutes:
         if (families := _families(query)) is None:
             return _unknown_family()
         since = _version(query.get("events", "0"))
-        message = self._live.message(since, families, complete=since == 0, strip=query.get("strip") != "0")
+        message = self._live.message(
+            since, families, _kinds(query), complete=since == 0, strip=query.get("strip") != "0"
+        )
         return Response(self._encoder.encode(message), headers=_NO_STORE, media_type="application/json")
 
     async def stream(self, request: Request) -> Response:
         """Answer with messages until the client leaves or the server stops."""
-        if (families := _families(request.query_params)) is None:
+        query = request.query_params
+        if (families := _families(query)) is None:
             return _unknown_family()
         if self._streams >= STREAMS_MAX:
             return PlainTextResponse(f"{STREAMS_MAX} pages are open already; close one.\n", 503)
-        return _Stream(self, self._messages(Reader(self._live, families), request.app.state.stopping))
+        reader = Reader(self._live, families, _kinds(query))
+        return _Stream(self, self._messages(reader, request.app.state.stopping))
 
     async def _messages(self, reader: Reader, stopping: threading.Event) -> AsyncIterator[bytes]:
         due_s = time.monotonic()
@@ -180,6 +190,11 @@ def _families(query: Mapping[str, str]) -> frozenset[str] | None:
         return frozenset(family.name for family in FAMILIES if family.shown)
     names = frozenset(filter(None, text.split(",")))
     return names if names <= set(FAMILY_NAMES) else None
+
+
+def _kinds(query: Mapping[str, str]) -> frozenset[str]:
+    """Return the kinds in a query, the first ones if there are too many; an unknown one has no events."""
+    return frozenset([kind for kind in query.get("kinds", "").split(",") if kind][:KINDS_MAX])
 
 
 def _version(text: str) -> int:

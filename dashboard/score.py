@@ -49,17 +49,11 @@ class ScoreKeeper:
         disallowed = self._named_by("goal.disallowed")
         confirmed = self._named_by("goal.confirmed")
         goals = [e for e in self._held.values() if e.kind in _GOALS and e.id not in disallowed]
-        sides = [_scoring_side(goal) for goal in goals]
-        waiting = [_scoring_side(goal) for goal in goals if goal.id not in confirmed]
+        sides = [goal.team for goal in goals]  # an own goal, too, has the team that gets the goal
+        waiting = [goal.team for goal in goals if goal.id not in confirmed]
         return Score(*(count(side) for count in (sides.count, waiting.count) for side in ("home", "away")))
 
     def _named_by(self, kind: str) -> set[str]:
         """Return the ids of the events that asserted events of ``kind`` refer to."""
         referring = [event for event in self._held.values() if event.kind == kind]
         return {name for e in referring for name in (*e.causes, str(e.detail.get("annuls", "")))}
-
-
-def _scoring_side(goal: EventRecord) -> str:
-    if goal.kind == "goal.scored":
-        return goal.team
-    return {"home": "away", "away": "home"}.get(goal.team, "")

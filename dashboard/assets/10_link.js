@@ -8,6 +8,8 @@
   const LOST_MS = 1500; // without any message for this long it is "lost"; the server sends one at least every half second
   const RETRY_MS = 1500;
 
+  const needed = new Map(); // kinds of other families, by the part of the page that needs them
+
   const link = {
     families: null, // null: the server's default
     heardAt: 0, // performance.now() of the newest message, 0 before the first
@@ -16,14 +18,17 @@
     progress: null, // newest event time of positions, or arrival time before the first
     hasView: false,
     ended: false,
+    nowUs: 0, // arrival time of the newest message
     source: null,
     handlers: [],
   };
 
   function connect() {
     if (link.source) link.source.close();
-    const query = link.families === null ? "" : "?families=" + link.families.join(",");
-    const source = new EventSource("live/stream" + query);
+    const query = new URLSearchParams();
+    if (link.families !== null) query.set("families", link.families.join(","));
+    if (link.kinds().length) query.set("kinds", link.kinds().join(","));
+    const source = new EventSource("live/stream" + (query.size ? "?" + query : ""));
     link.source = source;
     link.openedAt = performance.now();
     source.onmessage = function (event) {
@@ -35,6 +40,7 @@
     const now = performance.now();
     link.heardAt = now;
     link.ended = message.ended;
+    link.nowUs = message.now_us;
     link.hasView = message.clock_us !== undefined;
     const progress = link.hasView ? message.clock_us : message.now_us;
     if (progress !== link.progress || message.sheet) link.dataAt = now;
@@ -63,6 +69,16 @@
     const same = link.families !== null && link.families.join() === families.join();
     link.families = families;
     if (!same) connect();
+  };
+
+  /* All kinds that parts of the page need besides the families. */
+  link.kinds = () => [...new Set([...needed.values()].flat())].sort();
+
+  /* A part of the page needs events of some kinds, whatever families the list shows; `name.*` stands for all that begin so. */
+  link.need = function (part, kinds) {
+    const before = link.kinds().join();
+    needed.set(part, kinds);
+    if (link.source && link.kinds().join() !== before) connect();
   };
 
   link.start = function () {

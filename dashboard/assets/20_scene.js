@@ -1,7 +1,8 @@
-/* The moving objects: their drawn positions between two messages, and their trails.
+/* The moving objects: their drawn positions between two messages, their trails, and what was seen in the last minutes.
 
    An object moves from its drawn position to its newest one within the usual time between two messages. So it is at
-   most one message behind, moves evenly at any playback speed, and is never drawn beyond a known position. */
+   most one message behind, moves evenly at any playback speed, and is never drawn beyond a known position. While a
+   past moment is held, the scene shows that one; the live one goes on behind it. */
 (function () {
   "use strict";
 
@@ -10,16 +11,35 @@
   const BALL_TRAIL_US = 3e6;
   const BODY_TRAIL_US = 1.2e6;
   const JUMP_M = 6; // farther within one message is a correction or a seek, not a movement
+  const HISTORY_US = 90e6; // longer than a window takes until it is stored
+  const PACE_US = 200e3; // time over which a velocity is measured
 
-  const scene = {
+  const live = {
     clock: null, // event time of the newest positions
     arrived: 0,
     interval: 40, // ms between two messages that bring positions, smoothed
     ball: null,
     bodies: new Map(),
+  };
+  let held = null; // the same of a past moment
+
+  const scene = {
+    history: [], // [event time, ball, players] of messages, oldest first
     cameras: [],
     marks: [],
     players: new Map(), // sheet by object id
+    get clock() {
+      return (held || live).clock;
+    },
+    get ball() {
+      return (held || live).ball;
+    },
+    get bodies() {
+      return (held || live).bodies;
+    },
+    get liveClock() {
+      return live.clock;
+    },
   };
 
   function move(object, x, y, z, clock, trailUs) {
@@ -40,42 +60,51 @@
 
   function takeView(message, now) {
     const clock = message.clock_us;
-    if (clock === scene.clock) return;
-    if (scene.clock !== null && clock < scene.clock) forget();
-    if (scene.arrived) {
-      const gap = Math.min(200, Math.max(16, now - scene.arrived));
-      scene.interval += 0.15 * (gap - scene.interval);
+    if (clock === live.clock) return;
+    if (live.clock !== null && clock < live.clock) forget();
+    if (live.arrived) {
+      const gap = Math.min(200, Math.max(16, now - live.arrived));
+      live.interval += 0.15 * (gap - live.interval);
     }
     step(now); // from where it is drawn, not from where it was to be
-    scene.clock = clock;
-    scene.arrived = now;
+    live.clock = clock;
+    live.arrived = now;
     if (message.ball) {
-      scene.ball = scene.ball || {};
-      move(scene.ball, message.ball[0], message.ball[1], message.ball[2], clock, BALL_TRAIL_US);
-    } else scene.ball = null;
+      live.ball = live.ball || {};
+      move(live.ball, message.ball[0], message.ball[1], message.ball[2], clock, BALL_TRAIL_US);
+    } else live.ball = null;
     for (const [id, x, y, old] of message.players) {
-      if (!scene.bodies.has(id)) scene.bodies.set(id, {});
-      const body = scene.bodies.get(id);
+      if (!live.bodies.has(id)) live.bodies.set(id, {});
+      const body = live.bodies.get(id);
       move(body, x, y, 0, clock, BODY_TRAIL_US);
       body.old = old;
     }
-    for (const [id, body] of scene.bodies) if (body.seen !== clock) scene.bodies.delete(id);
+    for (const [id, body] of live.bodies) if (body.seen !== clock) live.bodies.delete(id);
+    remember(clock, message);
+  }
+
+  function remember(clock, message) {
+    const history = scene.history;
+    history.push([clock, message.ball || null, message.players]);
+    if (history[0][0] >= clock - 1.2 * HISTORY_US) return;
+    history.splice(0, history.findIndex(([us]) => us >= clock - HISTORY_US));
   }
 
   function forget() {
-    scene.ball = null;
-    scene.bodies.clear();
+    live.ball = null;
+    live.bodies.clear();
+    scene.history.length = 0;
   }
 
   function step(now) {
-    const share = Math.min(1, (now - scene.arrived) / scene.interval);
+    const share = Math.min(1, (now - live.arrived) / live.interval);
     const place = function (object) {
       object.x = object.from[0] + (object.to[0] - object.from[0]) * share;
       object.y = object.from[1] + (object.to[1] - object.from[1]) * share;
       object.z = object.from[2] + (object.to[2] - object.from[2]) * share;
     };
-    if (scene.ball) place(scene.ball);
-    scene.bodies.forEach(place);
+    if (live.ball) place(live.ball);
+    live.bodies.forEach(place);
   }
 
   scene.take = function (message, now) {
@@ -85,6 +114,28 @@
     if (message.clock_us !== undefined) takeView(message, now);
     scene.cameras = message.cameras || [];
     if (message.marks) scene.marks = message.marks;
+  };
+
+  /* Shows a past moment: its event time, and the positions of every object there, each with its trail; null: live. */
+  scene.hold = function (us, objects) {
+    if (us === null) {
+      held = null;
+      return;
+    }
+    held = { clock: us, ball: null, bodies: new Map() };
+    for (const { id, x, y, z, trail } of objects) {
+      const object = { x, y, z, to: [x, y, z], trail, old: false };
+      if (id === "ball") held.ball = object;
+      else held.bodies.set(id, object);
+    }
+  };
+
+  /* Velocity of an object in metres a second, from its trail. */
+  scene.velocity = function (object) {
+    const last = object.trail[object.trail.length - 1];
+    const first = object.trail.findLast(([us]) => us <= last[0] - PACE_US) || object.trail[0];
+    const seconds = (last[0] - first[0]) / 1e6;
+    return seconds > 0 ? [(last[1] - first[1]) / seconds, (last[2] - first[2]) / seconds] : [0, 0];
   };
 
   /* What is written on a disc: the sheet's shirt, else the number that usual ids end with. */

@@ -1,17 +1,16 @@
-/* Paints the scene over the pitch: one canvas, cleared and painted anew for each frame. */
+/* Paints the pitch once, and the scene over it: one canvas, cleared and painted anew for each frame. */
 (function () {
   "use strict";
 
   const T = (window.touchline = window.touchline || {});
-  const TEAM = { home: "#f2b23e", away: "#5db2f5", "": "#c9d3da" };
-  const INK = { home: "#241800", away: "#04192b", "": "#10161b" };
-  const CAMERA = "#d9a7ff";
-  const WITHDRAWN = "#ff8a80";
   const FONT = '"Inter",sans-serif';
+  const MARGIN_M = 4; // as in dashboard/pitch.py
+  const STRIPES = 14;
 
   let canvas, pen, width, height, halfX, halfY, scale;
+  let ground = null; // what the pitch was painted for
 
-  function fit() {
+  function fit(now) {
     const box = canvas.getBoundingClientRect();
     const ratio = window.devicePixelRatio || 1;
     if (canvas.width !== Math.round(box.width * ratio) || canvas.height !== Math.round(box.height * ratio)) {
@@ -22,9 +21,44 @@
     height = box.height;
     scale = width / (2 * halfX); // pixels a metre
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    Object.assign(T.draw.at, { pen, width, height, scale });
+    const field = [halfX - MARGIN_M, halfY - MARGIN_M];
+    const wanted = [canvas.width, canvas.height, T.colours.grass, T.colours.line, T.groundLayers(now, field)].join();
+    if (wanted !== ground) paintGround(ratio, field);
+    ground = wanted;
+  }
+
+  /* Mown stripes, which let the eye judge distance and speed, and the lines. */
+  function paintGround(ratio, field) {
+    const under = document.getElementById("pitch");
+    if (under.width !== canvas.width) under.width = canvas.width;
+    if (under.height !== canvas.height) under.height = canvas.height;
+    const brush = under.getContext("2d");
+    brush.setTransform(ratio, 0, 0, ratio, 0, 0);
+    brush.fillStyle = T.colours.surround;
+    brush.fillRect(0, 0, width, height);
+    const [length, side] = field;
+    for (let i = 0; i < STRIPES; i += 1) {
+      brush.fillStyle = i % 2 ? T.colours.grass : T.colours["grass-light"];
+      brush.fillRect(px(-length + (2 * length * i) / STRIPES), py(side), (2 * length * scale) / STRIPES + 0.5, 2 * side * scale);
+    }
+    T.paintGround(brush, field);
+    brush.strokeStyle = brush.fillStyle = T.colours.line;
+    brush.lineWidth = Math.max(1.2, 0.12 * scale);
+    for (const line of JSON.parse(under.dataset.lines)) {
+      brush.beginPath();
+      line.forEach(([x, y], i) => (i ? brush.lineTo(px(x), py(y)) : brush.moveTo(px(x), py(y))));
+      brush.stroke();
+    }
+    for (const [x, y] of JSON.parse(under.dataset.spots)) {
+      brush.beginPath();
+      brush.arc(px(x), py(y), 0.25 * scale, 0, 2 * Math.PI);
+      brush.fill();
+    }
   }
 
   const px = (x) => (x + halfX) * scale;
+  const wide = (pixels) => pixels * Math.max(1, scale / 9); // lines grow with the pitch, up to 4K
   const py = (y) => (halfY - y) * scale;
 
   function path(points, closed) {
@@ -38,17 +72,19 @@
     if (planned && planned.length > 2) {
       path(planned, true);
       pen.setLineDash([3, 5]);
-      pen.lineWidth = 1.2;
-      pen.strokeStyle = CAMERA;
+      pen.lineWidth = wide(1.2);
+      pen.strokeStyle = T.colours.camera;
       pen.stroke();
       pen.setLineDash([]);
     }
     if (pose.achieved && pose.achieved.footprint.length > 2) {
       path(pose.achieved.footprint, true);
-      pen.fillStyle = "rgba(217, 167, 255, 0.09)";
+      pen.fillStyle = T.colours.camera;
+      pen.globalAlpha = 0.09;
       pen.fill();
-      pen.lineWidth = 1.6;
-      pen.strokeStyle = CAMERA;
+      pen.globalAlpha = 1;
+      pen.lineWidth = wide(1.6);
+      pen.strokeStyle = T.colours.camera;
       pen.stroke();
     }
   }
@@ -86,8 +122,8 @@
     const lost = mark.outcome === "pass.intercepted" || mark.outcome === "pass.out";
     const shot = mark.shape === "shot";
     pen.globalAlpha = strength(mark) * (gone ? 0.75 : shot ? 1 : lost ? 0.6 : 0.85);
-    pen.strokeStyle = pen.fillStyle = gone ? WITHDRAWN : TEAM[mark.team] || TEAM[""];
-    pen.lineWidth = shot ? 3.2 : 1.8;
+    pen.strokeStyle = pen.fillStyle = gone ? T.colours.withdrawn : T.colours.team(mark.team);
+    pen.lineWidth = wide(shot ? 3.2 : 1.8);
     if (end) {
       const [x1, y1] = [px(end[0]), py(end[1])];
       pen.setLineDash(hollow || gone ? [7, 6] : []);
@@ -99,7 +135,7 @@
       if (mark.to_x_m !== undefined && mark.to_x_m !== null) {
         if (lost && !gone) cross(x1, y1, 4);
         else {
-          pen.lineWidth = 1.5;
+          pen.lineWidth = wide(1.5);
           arrow(x0, y0, x1, y1, shot ? 13 : 10);
           if (hollow || gone) pen.stroke();
           else pen.fill();
@@ -107,7 +143,7 @@
       }
       if (gone) cross((x0 + x1) / 2, (y0 + y1) / 2, 6);
     }
-    pen.lineWidth = 1.6;
+    pen.lineWidth = wide(1.6);
     pen.beginPath();
     pen.arc(x0, y0, shot ? 6 : 3.5, 0, 2 * Math.PI);
     if (hollow || gone) pen.stroke();
@@ -143,15 +179,19 @@
   }
 
   function write(text, x, y, struck) {
-    pen.font = "600 11px " + FONT;
+    const size = Math.max(11, Math.round(0.95 * scale));
+    pen.font = "600 " + size + "px " + FONT;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     const half = pen.measureText(text).width / 2;
     const inside = Math.max(half + 6, Math.min(width - half - 6, x));
-    const level = Math.max(10, Math.min(height - 10, y));
+    const level = Math.max(size, Math.min(height - size, y));
     const colour = pen.fillStyle;
-    pen.fillStyle = "rgba(9, 18, 15, 0.78)";
-    pen.fillRect(inside - half - 5, level - 8, 2 * half + 10, 16);
+    const alpha = pen.globalAlpha;
+    pen.fillStyle = T.colours.ground;
+    pen.globalAlpha = 0.8 * alpha;
+    pen.fillRect(inside - half - 5, level - 0.75 * size, 2 * half + 10, 1.5 * size);
+    pen.globalAlpha = alpha;
     pen.fillStyle = colour;
     pen.fillText(text, inside, level + 0.5);
     if (struck) pen.fillRect(inside - half, level, 2 * half, 1.4);
@@ -161,8 +201,8 @@
     const [x, y] = [px(mark.x_m), py(mark.y_m)];
     const gone = mark.state === "withdrawn";
     pen.globalAlpha = strength(mark) * (gone ? 0.75 : 1);
-    pen.strokeStyle = pen.fillStyle = gone ? WITHDRAWN : TEAM[mark.team] || TEAM[""];
-    pen.lineWidth = 2;
+    pen.strokeStyle = pen.fillStyle = gone ? T.colours.withdrawn : T.colours.team(mark.team);
+    pen.lineWidth = wide(2);
     pen.beginPath();
     pen.moveTo(x, y - 7);
     pen.lineTo(x + 7, y);
@@ -183,7 +223,7 @@
     for (let i = 1; i < trail.length; i += 1) {
       const age = (T.scene.clock - trail[i][0]) / 3e6;
       pen.globalAlpha = 0.55 * (1 - age);
-      pen.lineWidth = 1 + 2 * (1 - age);
+      pen.lineWidth = wide(1 + 2 * (1 - age));
       pen.beginPath();
       pen.moveTo(px(trail[i - 1][1]), py(trail[i - 1][2]));
       pen.lineTo(px(trail[i][1]), py(trail[i][2]));
@@ -195,9 +235,9 @@
 
   function bodyTrails() {
     pen.globalAlpha = 0.4;
-    pen.lineWidth = 1.5;
-    for (const team of Object.keys(TEAM)) {
-      pen.strokeStyle = TEAM[team];
+    pen.lineWidth = wide(1.5);
+    for (const team of ["home", "away", ""]) {
+      pen.strokeStyle = T.colours.team(team);
       pen.beginPath();
       for (const [id, body] of T.scene.bodies) {
         if (T.scene.team(id) !== team) continue;
@@ -215,20 +255,37 @@
     pen.globalAlpha = object.old ? 0.45 : 1; // not heard of for a second
     pen.beginPath();
     pen.arc(x, y, radius, 0, 2 * Math.PI);
-    pen.fillStyle = TEAM[team];
+    pen.fillStyle = T.colours.team(team);
     pen.fill();
-    pen.lineWidth = 1.5;
+    pen.lineWidth = wide(1.5);
     pen.strokeStyle = "rgba(4, 10, 8, 0.85)";
     pen.stroke();
     if (player && player.goalkeeper) {
       pen.beginPath();
       pen.arc(x, y, radius + 2.5, 0, 2 * Math.PI);
-      pen.strokeStyle = TEAM[team];
+      pen.strokeStyle = T.colours.team(team);
       pen.stroke();
     }
-    pen.fillStyle = INK[team];
+    pen.fillStyle = T.colours.ink(team);
     pen.fillText(T.scene.shirt(id), x, y + 0.5);
     pen.globalAlpha = 1;
+    if (id === T.find.player) ring(x, y, 1.7 * radius, T.colours.text);
+    if (!T.layers.on.names && id !== T.find.player) return;
+    pen.fillStyle = T.colours.text;
+    label(T.words.last(id), x, y + 2 * radius, false);
+  }
+
+  function ring(x, y, radius, colour) {
+    pen.beginPath();
+    pen.arc(x, y, radius, 0, 2 * Math.PI);
+    pen.lineWidth = wide(2.5);
+    pen.strokeStyle = colour;
+    pen.stroke();
+  }
+
+  /* The chosen event: where it happened. */
+  function chosen(row) {
+    if (row.x_m !== null) ring(px(row.x_m), py(row.y_m), 1.8 * scale, T.colours.camera);
   }
 
   function bodies() {
@@ -239,63 +296,59 @@
     for (const [id, object] of T.scene.bodies) body(id, object, radius);
   }
 
-  /* Height: the shadow stays on the ground, the ball rises above it on a stem and grows, with its height in metres. */
   function ball(object) {
     const [x, ground] = [px(object.x), py(object.y)];
-    const lift = Math.min(90, object.z * scale * 0.8);
-    const radius = Math.max(4.5, 0.5 * scale) * (1 + Math.min(1, object.z / 12));
-    pen.fillStyle = "rgba(0, 0, 0, 0.55)";
-    pen.beginPath();
-    pen.ellipse(x + 1, ground + 2, radius, radius * 0.6, 0, 0, 2 * Math.PI);
-    pen.fill();
-    if (lift > 2) {
-      pen.strokeStyle = "rgba(255, 255, 255, 0.5)";
-      pen.lineWidth = 1;
-      pen.beginPath();
-      pen.moveTo(x, ground);
-      pen.lineTo(x, ground - lift);
-      pen.stroke();
-    }
-    pen.beginPath();
-    pen.arc(x, ground - lift, radius, 0, 2 * Math.PI);
-    pen.fillStyle = "#ffffff";
-    pen.fill();
-    pen.lineWidth = 1.6;
-    pen.strokeStyle = "#10161b";
-    pen.stroke();
+    const { radius, lift } = T.ballShape(pen, x, ground, object.z, scale);
     if (object.z >= 0.8) {
       pen.fillStyle = "#ffffff";
       label(object.z.toFixed(1) + " m", x + radius + 24, ground - lift, false);
     }
   }
 
-  T.draw = function () {
-    fit();
+  T.draw = function (now) {
+    fit(now);
     pen.clearRect(0, 0, width, height);
     const scene = T.scene;
+    const on = T.layers.on;
     if (scene.clock === null) return;
-    scene.cameras.forEach(camera);
-    const fresh = scene.marks.filter((mark) => strength(mark) > 0);
+    const isLive = T.moment.us === null;
+    T.paintLayers([halfX - MARGIN_M, halfY - MARGIN_M]);
+    if (on.cameras && isLive) scene.cameras.forEach(camera);
+    const fresh = on.strokes ? scene.marks.filter((mark) => mark.ts_us <= scene.clock && strength(mark) > 0) : [];
     for (const mark of fresh) if (mark.shape !== "restart") stroke(mark);
-    bodyTrails();
-    if (scene.ball) ballTrail(scene.ball);
+    if (on.trails) bodyTrails();
+    if (on.trails && scene.ball) ballTrail(scene.ball);
     bodies();
     for (const mark of fresh) if (mark.shape === "restart") restart(mark);
+    if (T.moment.event) chosen(T.moment.event);
     if (scene.ball) ball(scene.ball);
     paintWords();
   };
 
-  /* The object under the mouse: name and team in words. */
-  function point(event) {
-    const tip = document.getElementById("tip");
-    const box = canvas.getBoundingClientRect();
-    const [mx, my] = [event.clientX - box.left, event.clientY - box.top];
+  /* The pen and the measures of the pitch, for what paints upon it. */
+  T.draw.at = { px, py, path, label, wide };
+
+  /* The player under the mouse, null without one. */
+  function under(mx, my) {
     let best = null;
-    let least = 16;
+    let least = Math.max(16, 1.6 * scale);
     for (const [id, object] of T.scene.bodies) {
       const distance = Math.hypot(px(object.x) - mx, py(object.y) - my);
       if (distance < least) [best, least] = [id, distance];
     }
+    return best;
+  }
+
+  const mouse = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+
+  /* Name and team of the player under the mouse. */
+  function point(event) {
+    const tip = document.getElementById("tip");
+    const [mx, my] = mouse(event);
+    const best = under(mx, my);
     tip.hidden = best === null;
     if (best === null) return;
     tip.textContent = T.words.player(best) + " · " + T.words.team(T.scene.team(best));
@@ -309,6 +362,7 @@
     halfX = Number(canvas.dataset.halfX);
     halfY = Number(canvas.dataset.halfY);
     canvas.addEventListener("mousemove", point);
+    canvas.addEventListener("click", (event) => T.find.follow("player", under(...mouse(event))));
     canvas.addEventListener("mouseleave", () => (document.getElementById("tip").hidden = true));
   };
 })();

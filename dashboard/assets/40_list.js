@@ -1,39 +1,22 @@
-/* The event list: one line per event, newest on top, kept as the messages change it. */
+/* The event list: one line per event, a pass and its outcome on one, newest on top, kept as the messages change it.
+
+   It is calm: a tentative event appears when it is likely to stand, and a withdrawn one is struck and leaves. The switch
+   `everything` shows all of them at once, and for good. */
 (function () {
   "use strict";
 
   const T = (window.touchline = window.touchline || {});
   const LINES_MAX = 200;
+  const STRUCK_US = 12e6; // arrival time for which a withdrawn event stays in the calm list
+  const ATTEMPT = "pass.attempt";
 
-  const words = {
-    sheet: null,
-    team: (side) => (side && words.sheet ? words.sheet[side] : ""),
-    player(id) {
-      const player = T.scene.players.get(id);
-      return (T.scene.shirt(id) + " " + (player && player.name ? player.name : id)).trim();
-    },
-    /* Last names for narrow lines; one name has its shirt number, two names have none. */
-    last: (id) => words.player(id).split(" ").pop(),
-    brief: (ids) => (ids.length > 1 ? ids.map(words.last).join(" → ") : shirtAndLast(ids[0])),
-    /* Event time as minutes and seconds from the source's own zero. */
-    clock(us, digits) {
-      const sign = us < 0 ? "-" : "";
-      const total = Math.abs(us) / 1e6;
-      const minutes = Math.floor(total / 60);
-      const factor = 10 ** digits;
-      const seconds = Math.floor((total - 60 * minutes) * factor) / factor;
-      return sign + String(minutes).padStart(2, "0") + ":" + seconds.toFixed(digits).padStart(digits ? 3 + digits : 2, "0");
-    },
-  };
-
-  function shirtAndLast(id) {
-    const last = words.last(id);
-    const shirt = T.scene.shirt(id);
-    return shirt && last !== shirt ? shirt + " " + last : last;
-  }
-
-  const lines = new Map();
+  const lines = new Map(); // by the name of the line: { item, rows by id, head }
+  const others = new Map(); // rows of kinds that a layer or an alert needs, and the list does not show
   let list = null;
+  let chosen = null; // id of the selected event
+  let everything = localStorage.getItem("everything") === "on";
+  let families = new Set();
+  let nowUs = 0;
 
   function cell(className, text) {
     const span = document.createElement("span");
@@ -42,66 +25,190 @@
     return span;
   }
 
-  function fill(line, row) {
-    const isNew = line.dataset.state === undefined;
-    const changed = !isNew && (line.dataset.state !== row.state || line.dataset.revision !== String(row.revision));
-    line.className = "event " + row.state + " " + (row.team || "neither") + " f-" + row.family;
-    line.dataset.id = row.id;
-    line.dataset.kind = row.kind;
-    line.dataset.state = row.state;
-    line.dataset.revision = row.revision;
-    line.dataset.ts = row.ts_us;
-    const what = document.createElement("span");
-    what.className = "what";
-    what.append(cell("title", row.title));
-    if (row.variant) what.append(cell("variant", row.variant.replaceAll("_", " ")));
-    const people = [row.player, row.other].filter((id) => id);
-    const who = people.length ? words.brief(people) : words.team(row.team);
-    const state = cell("state", row.state);
-    if (row.revision) state.append(cell("revision", row.revision > 1 ? "amended ×" + row.revision : "amended"));
-    line.replaceChildren(cell("dot", ""), cell("time", words.clock(row.ts_us, 1)), what, cell("who", who), state);
-    line.title =
-      row.kind + (row.variant ? " (" + row.variant + ")" : "") + " · " + (people.map(words.player).join(" → ") || who) + " · known " +
-      Math.round(row.latency_ms) + " ms after it happened";
+  /* The event for which a line stands: the newest outcome that stands, else the attempt; else the last that was withdrawn. */
+  function headOf(rows) {
+    const order = (row) => [row.state !== "withdrawn", row.kind !== ATTEMPT, row.changed_us];
+    const later = (a, b) => {
+      const [x, y] = [order(a), order(b)];
+      const at = x.findIndex((value, i) => value !== y[i]);
+      return at < 0 || x[at] > y[at] ? a : b;
+    };
+    return [...rows.values()].reduce(later);
+  }
+
+  /* What the line showed before: older versions of its event, and outcomes that were withdrawn. */
+  function former(line) {
+    const replaced = [...line.rows.values()].filter((row) => row !== line.head && row.state === "withdrawn" && row.kind !== ATTEMPT);
+    return [...replaced, ...line.head.older];
+  }
+
+  /* When a line happened: a pass when it was played. */
+  const timeOf = (line) => Math.min(...[...line.rows.values()].filter((row) => row === line.head || row.kind === ATTEMPT).map((row) => row.ts_us));
+
+  function fill(line) {
+    const { item, head } = line;
+    const isNew = item.dataset.state === undefined;
+    const amended = head.revision + (former(line).length > head.older.length ? 1 : 0);
+    const changed = !isNew && (item.dataset.state !== head.state || item.dataset.revision !== String(amended) || item.dataset.id !== head.id);
+    item.className = "event " + head.state + " " + (head.team || "neither") + " f-" + head.family;
+    Object.assign(item.dataset, { id: head.id, kind: head.kind, state: head.state, revision: amended, ts: timeOf(line) });
+    const people = T.words.people(head);
+    const who = people.length ? T.words.brief(people) : T.words.team(head.team);
+    const what = cell("what", "");
+    what.append(cell("title", head.title));
+    if (head.variety) what.append(cell("variant", head.variety));
+    const state = cell("state", head.state);
+    if (amended) state.append(cell("revision", amended > 1 ? "amended ×" + amended : "amended"));
+    item.replaceChildren(cell("dot", ""), cell("time", T.words.clock(Number(item.dataset.ts), 1)), what, cell("who", who), state);
+    const before = former(line);
+    if (before.length) item.append(cell("former", "was " + before.map((one) => one.title + (one.variety ? " " + one.variety : "") + ", " + (T.words.brief(T.words.people(one)) || "nobody") + (one.ts_us === head.ts_us ? "" : " at " + T.words.clock(one.ts_us, 1))).join("; ")));
+    item.title =
+      head.kind + (head.variety ? " (" + head.variety + ")" : "") + " · " + (people.map(T.words.player).join(" → ") || who) + " · known " +
+      Math.round(head.latency_ms) + " ms after it happened";
+    line.search = [head.title, head.kind, head.variety, ...people.map(T.words.player), T.words.team(head.team)].join(" ").toLowerCase();
+    mark(line, head.id === chosen);
     if (changed) {
       // Restart the animation, so that the eye is led to what has just been confirmed or taken back.
-      void line.offsetWidth;
-      line.classList.add("changed");
+      void item.offsetWidth;
+      item.classList.add("changed");
     }
   }
 
+  function mark(line, is) {
+    line.item.classList.toggle("chosen", is);
+    if (is) line.item.setAttribute("aria-current", "true");
+    else line.item.removeAttribute("aria-current");
+  }
+
+  const rowOf = (id) => {
+    for (const line of lines.values()) if (line.rows.has(id)) return line.rows.get(id);
+    return others.get(id) || null;
+  };
+
+  /* Selects an event, or none: the pitch goes to its moment and the explanation opens. */
+  function select(id) {
+    chosen = id;
+    for (const line of lines.values()) {
+      mark(line, line.head.id === id);
+      if (line.head.id === id) line.item.scrollIntoView({ block: "nearest" });
+    }
+    const row = id && rowOf(id);
+    if (row) T.moment.go(row.ts_us, row);
+    else T.moment.live();
+    T.explain.show(row);
+  }
+
+  /* Moves the selection among the lines that are shown: 1 is down, to an older event. */
+  function move(by) {
+    const shown = [...list.children].filter((item) => item.offsetParent !== null);
+    const at = shown.findIndex((item) => item.dataset.id === chosen);
+    const next = shown[Math.max(0, Math.min(shown.length - 1, at + by))];
+    if (next) select(next.dataset.id);
+  }
+
   /* Keeps the list sorted by event time, newest first. New lines nearly always belong near the top. */
-  function place(line) {
-    const ts = Number(line.dataset.ts);
+  function place(item) {
+    const ts = Number(item.dataset.ts);
     let next = list.firstElementChild;
-    while (next && (next === line || Number(next.dataset.ts) > ts)) next = next.nextElementSibling;
-    if (line.nextElementSibling !== next || line.parentNode !== list) list.insertBefore(line, next);
+    while (next && (next === item || Number(next.dataset.ts) > ts)) next = next.nextElementSibling;
+    if (item.nextElementSibling !== next || item.parentNode !== list) list.insertBefore(item, next);
+  }
+
+  /* True if a line is to be seen now. A line that was once seen stays, whatever its doubt, until it is withdrawn. */
+  function isCalm(line) {
+    const { head } = line;
+    if (everything || head.id === chosen) return true;
+    if (head.state === "withdrawn") return line.seen && nowUs < head.changed_us + STRUCK_US;
+    line.seen = line.seen || head.state === "confirmed" || nowUs >= head.likely_us;
+    return line.seen;
+  }
+
+  function review(line) {
+    const isHidden = !isCalm(line) || !T.find.takes(line);
+    if (line.item.hidden === isHidden) return;
+    line.item.hidden = isHidden;
+    if (!isHidden) T.alerts.found(line.head, nowUs);
+  }
+
+  const reviewAll = () => lines.forEach(review);
+
+  function clear() {
+    lines.clear();
+    others.clear();
+    list.replaceChildren();
+  }
+
+  function take(row) {
+    if (!families.has(row.family) && !T.find.isFollowed(row.kind)) {
+      others.delete(row.id);
+      others.set(row.id, row);
+      if (others.size > 4 * LINES_MAX) others.delete(others.keys().next().value);
+      if (row.state === "confirmed" || nowUs >= row.likely_us) T.alerts.found(row, nowUs);
+      return;
+    }
+    let line = lines.get(row.line);
+    if (!line) {
+      line = { item: document.createElement("li"), rows: new Map(), seen: false, search: "" };
+      line.item.hidden = true;
+      // A page that is opened has seen nothing: what was withdrawn long ago does not appear.
+      line.seen = row.state === "withdrawn";
+      lines.set(row.line, line);
+    }
+    line.rows.set(row.id, row);
+    line.head = headOf(line.rows);
+    const before = line.item.dataset.ts;
+    fill(line);
+    if (line.item.dataset.ts !== before) place(line.item);
+    review(line);
+  }
+
+  function dropOldest() {
+    const item = list.lastElementChild;
+    for (const [name, line] of lines) if (line.item === item) lines.delete(name);
+    item.remove();
   }
 
   T.list = {
     mount(element) {
       list = element;
+      list.addEventListener("click", (event) => {
+        const item = event.target.closest("li");
+        if (item) select(item.dataset.id === chosen ? null : item.dataset.id);
+      });
+      document.addEventListener("keydown", (event) => {
+        const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+        if (!by || event.target.closest("input, select, textarea, dialog")) return;
+        event.preventDefault();
+        move(by);
+      });
+      const button = document.getElementById("everything");
+      button.setAttribute("aria-pressed", String(everything));
+      button.onclick = T.list.everything;
     },
+    /* Rows of the page that a test takes, newest first. */
+    rows: (takes) => [...[...lines.values()].flatMap((line) => [...line.rows.values()]), ...others.values()].filter(takes).sort((a, b) => b.ts_us - a.ts_us),
+    /* The row of the selected event, null without one. */
+    selected: () => (chosen ? rowOf(chosen) : null),
+    select,
     take(message) {
-      if (message.sheet) {
-        words.sheet = message.sheet;
-        lines.clear();
-        list.replaceChildren();
-      }
-      for (const row of message.rows || []) {
-        const known = lines.get(row.id);
-        const line = known || document.createElement("li");
-        const moved = !known || line.dataset.ts !== String(row.ts_us);
-        fill(line, row);
-        lines.set(row.id, line);
-        if (moved) place(line);
-      }
-      while (list.childElementCount > LINES_MAX) {
-        lines.delete(list.lastElementChild.dataset.id);
-        list.lastElementChild.remove();
-      }
+      nowUs = message.now_us;
+      if (message.sheet) clear();
+      for (const row of message.rows || []) take(row);
+      while (list.childElementCount > LINES_MAX) dropOldest();
+      reviewAll();
     },
-    /* Which states are shown; those of the families come from the server. */
+    /* Switches between the calm list and all events. */
+    everything() {
+      everything = !everything;
+      localStorage.setItem("everything", everything ? "on" : "");
+      document.getElementById("everything").setAttribute("aria-pressed", String(everything));
+      reviewAll();
+    },
+    /* Looks again which lines are to be seen: what is followed or searched has changed. */
+    review: reviewAll,
+    /* The families that the list shows. */
+    families: (shown) => (families = new Set(shown)),
+    /* Which states are shown. */
     states(shown) {
       for (const state of ["tentative", "confirmed", "withdrawn"]) {
         list.classList.toggle("hide-" + state, !shown.includes(state));
@@ -109,6 +216,5 @@
     },
   };
 
-  T.words = words;
   T.link.handlers.push(T.list.take);
 })();

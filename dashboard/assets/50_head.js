@@ -1,4 +1,4 @@
-/* Score, clock, state of play, state of the connection and of the data, and the health strip. */
+/* Score, clock, state of play, state of the connection and of the data, and the figures of the engine. */
 (function () {
   "use strict";
 
@@ -7,6 +7,7 @@
     connecting: "Connecting",
     waiting: "No data yet",
     live: "Live",
+    doubtful: "Live, doubtful",
     stale: "Stale",
     lost: "Connection lost",
     ended: "Ended",
@@ -17,6 +18,7 @@
   let score = { home: 0, away: 0, home_provisional: 0, away_provisional: 0 };
   let shownStatus = "";
   let dismissed = false;
+  let problems = [];
 
   function write(id, text) {
     const element = byId(id);
@@ -40,6 +42,7 @@
     const chip = byId("possession");
     write("possession", T.words.team(holder) ? "Ball: " + T.words.team(holder) : holder ? "Ball: " + holder : "");
     chip.dataset.team = holder || "";
+    write("minute", message.minute ? message.minute + "′" + (message.added ? " (+" + message.added + ")" : "") : "");
   }
 
   function table(data) {
@@ -73,16 +76,16 @@
       if (message.score) takeScore(message.score);
       if (message.play !== undefined) takePlay(message);
       if (message.strip) byId("strip").replaceChildren(...message.strip.map(table));
-      if (message.totals) {
-        totals = message.totals;
-        write("counts", totals.held.toLocaleString("en") + " events, " + totals.withdrawn.toLocaleString("en") + " withdrawn");
-      }
+      if (message.totals) totals = message.totals;
+      if (message.problems) problems = message.problems;
       if (message.ended && shownStatus === "ended" && message.totals) finalCard();
     },
 
     /* Shows the state of the connection: a picture that no longer moves must not look like a quiet match. */
     status(now) {
-      const status = T.link.status(now);
+      const link = T.link.status(now);
+      const status = link === "live" && problems.length ? "doubtful" : link;
+      byId("status").title = status === "doubtful" ? problems.join("; ") : "";
       if (status === "stale" || status === "lost") {
         const since = ((now - (status === "stale" ? T.link.dataAt : T.link.heardAt || T.link.openedAt)) / 1000).toFixed(1);
         banner(
@@ -94,14 +97,10 @@
       shownStatus = status;
       document.body.dataset.status = status;
       write("status", STATUS[status]);
-      if (status === "live") byId("banner").hidden = true;
+      if (status === "live" || status === "doubtful") byId("banner").hidden = true;
       if (status === "connecting") banner("Connecting");
       if (status === "waiting") banner("No data yet. Waiting for the first positions.");
       if (status === "ended") finalCard();
-    },
-
-    rate(drawnPerSecond) {
-      write("rate", drawnPerSecond + " frames/s");
     },
   };
 
@@ -136,13 +135,10 @@
       kinds.append(part("dt", "", title), part("dd", "", count.toLocaleString("en")));
     }
     const unconfirmed = score.home_provisional + score.away_provisional;
-    const sum =
-      totals.held.toLocaleString("en") + " events, " + totals.withdrawn.toLocaleString("en") + " withdrawals, " +
-      totals.amended.toLocaleString("en") + " amendments" +
-      (unconfirmed ? ". Goals never confirmed: " + unconfirmed : "");
+    const sum = unconfirmed ? "Goals never confirmed: " + unconfirmed : "";
     if (element.dataset.sum === result.textContent + sum) return;
     element.dataset.sum = result.textContent + sum;
-    element.replaceChildren(part("h3", "", "Stream ended"), result, kinds, part("p", "sum", sum), close);
+    element.replaceChildren(part("h2", "", "Stream ended"), result, kinds, part("p", "sum", sum), close);
   }
 
   T.link.handlers.push(T.head.take);

@@ -4,43 +4,38 @@
 
   const T = (window.touchline = window.touchline || {});
 
-  /* Frames drawn since the page opened, for the figure on the page and for measuring. */
+  /* Frames drawn since the page opened, for measuring. */
   T.stats = { frames: 0, messages: 0 };
   T.link.handlers.push(() => (T.stats.messages += 1));
 
   function frame(now) {
     T.scene.step(now);
-    T.draw();
+    T.moment.step(now);
+    T.draw(now);
     T.stats.frames += 1;
     requestAnimationFrame(frame);
   }
 
-  function everySecond() {
-    T.head.rate(T.stats.frames - (everySecond.before || 0));
-    everySecond.before = T.stats.frames;
-  }
-
-  let mounted = false;
-
   function mount() {
-    if (mounted) return;
-    mounted = true;
     T.draw.mount(document.getElementById("overlay"));
     T.list.mount(document.getElementById("events"));
+    T.find.mount();
+    T.layers.mount();
+    T.alerts.mount();
+    T.keys.mount();
+    T.officials.mount();
+    T.filters.mount();
     T.link.start();
-    setInterval(everySecond, 1000);
     setInterval(() => T.head.status(performance.now()), 200);
     requestAnimationFrame(frame);
   }
 
-  /* Dash calls this when the page stands, and again whenever a filter is switched. */
+  /* Dash calls this when the page stands. */
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     touchline: {
-      filter(families, states) {
+      mount() {
         mount();
-        T.link.show(families);
-        T.list.states(states);
-        return { families: families, states: states };
+        return true;
       },
     },
   });

@@ -4,7 +4,29 @@
 
   const T = (window.operator = window.operator || {});
 
+  const FIGURES_MS = 2000;
   const LOST_MS = 1500; // the server sends the states at least twice a second
+
+  const share = (value) => (100 * value).toFixed(0) + " %";
+  const degrees = (value) => value.toFixed(1) + "°";
+  const whole = (value) => value.toFixed(0);
+  const ms = (value) => value.toFixed(0) + " ms";
+
+  /* Label, figures of docs/cameras.md, and how they are written. */
+  const FIGURES = [
+    ["ball in picture", ["framed_share"], share],
+    ["aim p95", ["aim_p95_deg"], degrees],
+    ["lead room", ["lead_room"], share],
+    ["jerk, planned °/s³", ["pan_jerk_rms_deg_s3", "planned_pan_jerk_rms_deg_s3"], whole],
+    ["turns/min", ["reversals_per_min"], whole],
+    ["still", ["still_share"], share],
+    ["off plan", ["quantisation_rms_deg"], (value) => value.toFixed(2) + "°"],
+    ["reaction p50, p95", ["reaction_p50_ms", "reaction_p95_ms"], ms],
+    ["arrival p50, p95", ["arrival_p50_ms", "arrival_p95_ms"], ms],
+    ["wasted", ["wasted_share"], share],
+    ["position to command p95", ["latency_p95_ms"], ms],
+    ["command to motion p95", ["motion_p95_ms"], ms],
+  ];
 
   const scene = { pitch: null, players: [], ball: null };
   const cards = new Map();
@@ -24,7 +46,7 @@
   T.scene = scene;
   T.stats = { frames: 0 };
 
-  /* Show a sentence; a lost server goes before all others. */
+  /* Show a sentence; a lost server goes before all others, and no sentence hides that the operator is needed. */
   T.say = (sentence) => {
     text = sentence;
   };
@@ -65,7 +87,30 @@
       span.textContent = (i < 9 ? i + 1 + " " : "") + name;
       return span;
     });
+    made.figures = element("div", "figures soft", root);
     return made;
+  }
+
+  /* Figures that there are none of yet are left out. */
+  function showFigures(figures, made) {
+    const shown = FIGURES.map(([label, names, written]) => {
+      const values = names.map((name) => figures[name]).filter((value) => typeof value === "number");
+      return values.length ? label + " " + values.map(written).join(", ") : "";
+    });
+    made.figures.textContent = shown.filter(Boolean).join(" · ");
+  }
+
+  async function askFigures() {
+    try {
+      const answer = await fetch("/api/v1/cameras/figures", { signal: AbortSignal.timeout(FIGURES_MS) });
+      const found = answer.ok ? await answer.json() : {};
+      for (const [name, figures] of Object.entries(found)) {
+        if (cards.has(name)) showFigures(figures, cards.get(name));
+      }
+    } catch (error) {
+      // the banner says that the server does not answer
+    }
+    setTimeout(askFigures, FIGURES_MS);
   }
 
   function show(camera, made) {
@@ -73,6 +118,7 @@
     made.root.classList.toggle("on-air", camera.on_air);
     made.root.classList.toggle("asks", camera.needs_operator);
     made.root.dataset.mode = camera.mode;
+    made.root.dataset.fault = camera.fault;
     made.shows.textContent = [camera.role, camera.player, camera.style].filter(Boolean).join(", ");
     made.mode.textContent = camera.mode;
     made.by.textContent = camera.rule && camera.by === "rule" ? "rule " + camera.rule : "by " + camera.by;
@@ -111,13 +157,15 @@
     document.body.dataset.status = lost ? "lost" : "live";
     const asking = cameras.filter((camera) => camera.needs_operator).map((camera) => camera.name);
     const asks = asking.length ? "Please take over: " + asking.join(", ") + "." : "";
-    document.getElementById("banner").textContent = lost ? "The server does not answer." : text || asks;
+    const sentences = lost ? ["The server does not answer."] : [asks, text].filter(Boolean);
+    document.getElementById("banner").textContent = sentences.join(" ");
     T.stats.frames += 1;
     requestAnimationFrame(frame);
   }
 
   async function start() {
     new EventSource("/api/v1/cameras/stream").onmessage = (event) => receive(JSON.parse(event.data));
+    askFigures();
     scene.pitch = await (await fetch("/cameras/pitch")).json();
     const match = encodeURIComponent(scene.pitch.match);
     new EventSource("/api/v1/matches/" + match + "/positions/stream").onmessage = (event) => {

@@ -6,10 +6,13 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+import pytest
 
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -83,3 +86,14 @@ class Browser:
                 if url.scheme not in ("data", "blob", "chrome", "about"):
                     hosts.add(url.netloc)
         return hosts - {urlsplit(own).netloc}
+
+
+@contextmanager
+def browser_or_skip(profile: Path, width: int = 1440, height: int = 900) -> Iterator[Browser]:
+    """A browser while the context lasts; where there is none, skip the test with the reason."""
+    try:
+        window = Browser(profile, width, height)
+    except LookupError as error:
+        pytest.skip(str(error))
+    with window:
+        yield window

@@ -3,36 +3,13 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 
 import pytest
 
-from dashboard.pitch import MARGIN_M, arcs, boxes, extent_m, pitch_figure, spots
+from dashboard.pitch import MARGIN_M, arcs, boxes, extent_m, lines_of, spots
 from football.pitch import Pitch
 
 PITCHES = [Pitch(52.5, 34.0), Pitch(45.0, 22.6), Pitch(60.0, 45.0), Pitch(53.4, 33.1)]
-#: Another thread imports pandas and stands still in the middle; meanwhile this one draws. (Spark's thread does so.)
-DRAWN_WHILE_PANDAS_IS_IMPORTED = """
-import sys, threading
-from importlib.abc import MetaPathFinder
-
-begun, drawn = threading.Event(), threading.Event()
-
-class Slow(MetaPathFinder):
-    def find_spec(self, name, path, target=None):
-        if name.startswith("pandas.core") and not begun.is_set():
-            begun.set()
-            drawn.wait(1)
-
-sys.meta_path.insert(0, Slow())
-threading.Thread(target=__import__, args=("pandas",), daemon=True).start()
-begun.wait()
-from dashboard.pitch import pitch_figure
-from football.pitch import Pitch
-pitch_figure(Pitch(52.5, 34.0))
-drawn.set()
-"""
 each_pitch = pytest.mark.parametrize("pitch", PITCHES, ids=lambda p: f"{2 * p.half_length_m}x{2 * p.half_width_m}")
 
 
@@ -92,23 +69,10 @@ def test_the_marks_are_eleven_metres_from_the_goal_lines():
 
 
 @each_pitch
-def test_the_figure_shows_exactly_the_extent_without_margins(pitch: Pitch):
-    layout = pitch_figure(pitch).layout
+def test_every_marking_is_drawn_within_the_extent(pitch: Pitch):
     half_x, half_y = extent_m(pitch)
-    assert half_x == pitch.half_length_m + MARGIN_M
-    assert tuple(layout.xaxis.range) == (-half_x, half_x)
-    assert tuple(layout.yaxis.range) == (-half_y, half_y)
-    assert (layout.margin.l, layout.margin.r, layout.margin.t, layout.margin.b) == (0, 0, 0, 0)
-
-
-def test_every_marking_is_in_the_figure():
-    names = {shape.name for shape in pitch_figure(Pitch()).layout.shapes}
-    assert {*boxes(Pitch()), *arcs(Pitch()), "halfway", "spot"} <= names
-
-
-def test_the_pitch_is_drawn_while_another_thread_imports_pandas():
-    """A live run's page is made while Spark starts; Plotly takes a half-imported pandas for a whole one."""
-    run = subprocess.run(
-        [sys.executable, "-c", DRAWN_WHILE_PANDAS_IS_IMPORTED], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert run.returncode == 0, run.stderr
+    assert (half_x, half_y) == (pitch.half_length_m + MARGIN_M, pitch.half_width_m + MARGIN_M)
+    lines = lines_of(pitch)
+    assert len(lines) == 1 + len(boxes(pitch)) + len(arcs(pitch))
+    assert all(line in lines for line in arcs(pitch).values())
+    assert all(abs(x) <= half_x and abs(y) <= half_y for line in lines for x, y in line)

@@ -33,8 +33,8 @@ def test_a_withdrawn_confirmation_makes_the_goal_provisional_again():
     assert score_after((1, GOAL), (1, CONFIRMED), (-1, CONFIRMED)) == Score(1, 0, home_provisional=1)
 
 
-def test_an_own_goal_counts_for_the_other_team():
-    assert score_after((1, OWN)) == Score(0, 1, away_provisional=1)
+def test_an_own_goal_counts_for_the_team_that_gets_it():
+    assert score_after((1, OWN)) == Score(1, 0, home_provisional=1)
 
 
 def test_a_disallowed_goal_is_taken_off_whichever_way_it_is_named():

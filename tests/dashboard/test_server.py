@@ -29,6 +29,7 @@ from dashboard.routes import STREAMS_MAX, page_routes
 from dashboard.server import PortInUseError, ServerError, TokenNeededError, WebServer, build_application
 from football.match_sheet import MatchSheet
 from football.pitch import PitchError
+from tests.waiting import eventually
 
 SHOT = demo_event("shot.attempt", 1_000_000, "ball:1", team="home", player="home_9", x_m=30.0, y_m=0.0)
 
@@ -127,7 +128,7 @@ def test_the_end_is_told_with_totals_that_no_filter_hides(feed: ScriptedFeed):
     feed.end()
     message = state(client_of(feed), "?families=areas")
     assert message["ended"] is True
-    assert message["totals"] == {"held": 1, "withdrawn": 1, "amended": 0, "by_kind": [["Shot", 1]]}
+    assert message["totals"] == {"by_kind": [["Shot", 1]]}
 
 
 def test_the_page_names_no_other_host(feed: ScriptedFeed):
@@ -299,7 +300,7 @@ def test_connections_to_all_servers_of_a_process_are_bounded(feed: ScriptedFeed,
         clients = [opened.enter_context(_connected(server.url)) for server in servers for _ in range(15)]
         for server in servers:
             assert _status_of(server.url, "/live/state") == 200
-        assert len(connections._open) <= 21
+        eventually(lambda: len(connections._open) <= 20)  # each port's own thread closes what gives way
         assert next(viewer)
         assert any(_ended(client) for client in clients[:15]), "the oldest of another port gave way"
 

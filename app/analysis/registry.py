@@ -1,0 +1,52 @@
+"""The charts of the analyst's room: each has one function from a match and a selection to its data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from app.analysis import duels, passes, places, possession, pressing, running, set_plays, shots, summary
+from app.analysis.match import AnalysedMatch, ChartData
+from app.analysis.selection import Selection
+
+Function = Callable[[AnalysedMatch, Selection], ChartData]
+
+
+class Chart(NamedTuple):
+    """A chart: its group, its title, its function, and the fields of the selection that change its looks."""
+
+    group: str
+    title: str
+    function: Function
+    options: tuple[str, ...] = ()
+
+
+#: By name, in the order of the page.
+CHARTS: Mapping[str, Chart] = {
+    "teams": Chart("Overview", "Teams", summary.team_table),
+    "xg_race": Chart("Overview", "xG race", shots.xg_race),
+    "momentum": Chart("Overview", "Momentum", possession.momentum),
+    "shot_map": Chart("Shots", "Shot map", shots.shot_map),
+    "pass_network": Chart("Passes", "Pass network", passes.pass_network),
+    "pass_sonar": Chart("Passes", "Pass sonars", passes.pass_sonar),
+    "pass_flow": Chart("Passes", "Flow of passes", passes.pass_flow),
+    "pass_matrix": Chart("Passes", "Passer and receiver", passes.pass_matrix),
+    "progressive": Chart("Passes", "Progressive passes", passes.progressive_passes),
+    "line_breaking": Chart("Passes", "Line-breaking passes", passes.line_breaking_passes),
+    "passes": Chart("Passes", "All passes", passes.all_passes),
+    "possession": Chart("Possession", "Possession", possession.possession, ("step",)),
+    "territory": Chart("Possession", "Territory (field tilt)", possession.territory, ("step",)),
+    "sequences": Chart("Possession", "Possessions", possession.sequences),
+    "pressing": Chart("Pressing", "PPDA", pressing.pressing, ("step",)),
+    "regains": Chart("Pressing", "Balls won", pressing.regains),
+    "duel_map": Chart("Duels", "Duels", duels.duel_map),
+    "duels": Chart("Duels", "Duels by player", duels.duel_table),
+    "running": Chart("Running", "Distance by zone of speed", running.running_players, ("zones",)),
+    "running_time": Chart("Running", "Distance over time", running.running_time, ("step",)),
+    "sprints": Chart("Running", "Sprints", running.sprint_map),
+    "heat_map": Chart("Places", "Heat map of positions", places.heat_map, ("grid", "phase")),
+    "touch_map": Chart("Places", "Heat map of actions", places.touch_map, ("grid",)),
+    "average_positions": Chart("Places", "Average positions", places.average_positions),
+    "set_plays": Chart("Set plays", "Set plays", set_plays.set_plays),
+    "players": Chart("Players", "Players", summary.players),
+}

@@ -1,0 +1,1 @@
+"""Event data of other providers, aligned with the events of a match store (docs/compare.md)."""

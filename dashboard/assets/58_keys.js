@@ -1,0 +1,82 @@
+/* The keys of the page, its panels, and what the browser remembers of them. Letters of decisions belong to the officials' panel. */
+(function () {
+  "use strict";
+
+  const T = (window.touchline = window.touchline || {});
+  const STEP_US = 100e3;
+  const byId = (id) => document.getElementById(id);
+
+  /* Opens or closes a panel; of the popovers one at a time. */
+  function toggle(name) {
+    const panel = byId(name);
+    const isOpen = panel.hidden;
+    for (const other of ["layers", "alerts"]) if (isOpen && name !== "strip") set(other, false);
+    set(name, isOpen);
+    if (name === "strip") {
+      localStorage.setItem("engine", isOpen ? "open" : "");
+      if (isOpen && !byId("officials").hidden) T.officials.toggle();
+    }
+    if (name === "alerts") T.alerts.toggled();
+    if (isOpen && name !== "strip") panel.querySelector("input, button").focus();
+  }
+
+  function set(name, isOpen) {
+    byId(name).hidden = !isOpen;
+    byId(name + "-toggle").setAttribute("aria-expanded", String(isOpen));
+  }
+
+  /* Closes what is open, nearest first: a popover, then the chosen event. */
+  function back() {
+    const open = ["layers", "alerts"].find((name) => !byId(name).hidden);
+    if (open) toggle(open);
+    else if (T.list.selected()) T.list.select(null);
+    else return false;
+    return true;
+  }
+
+  function followPlayer() {
+    const row = T.list.selected();
+    T.find.follow("player", row && row.player !== T.find.player ? row.player : null);
+    return true;
+  }
+
+  function followKind() {
+    const row = T.list.selected();
+    T.find.follow("kind", row && row.kind !== T.find.kind ? row.kind : null);
+    return true;
+  }
+
+  const letter = (name, act) => (event) => event.key.toLowerCase() === name && !event.shiftKey && (act(), true);
+
+  async function mount() {
+    for (const name of ["layers", "alerts", "strip"]) byId(name + "-toggle").onclick = () => toggle(name);
+    const { help, keys, listen, theme } = await import("/pages/shared/shell.js");
+    byId("help").onclick = help;
+    keys(
+      ["?", "show the keys", (event) => event.key === "?" && (help(), true)],
+      ["↑ ↓", "choose an event: the pitch goes to its moment, and its explanation opens"],
+      ["B Esc", "back to live", (event) => (event.key === "Escape" ? back() : letter("b", () => T.list.select(null))(event))],
+      ["Space", "play on from the moment, or pause", (event) => event.key === " " && event.target === document.body && (T.moment.play(), true)],
+      [", .", "a tenth of a second back, forward", (event) => [",", "."].includes(event.key) && (T.moment.by(event.key === "," ? -STEP_US : STEP_US), true)],
+      ["/", "search", (event) => event.key === "/" && (byId("search").focus(), true)],
+      ["T", "follow the player of the chosen event, or no longer", letter("t", followPlayer)],
+      ["J", "follow the kind of the chosen event, or no longer", letter("j", followKind)],
+      ["C", "the calm list, or everything at once", letter("c", T.list.everything)],
+      ["K", "layers of the pitch", letter("k", () => toggle("layers"))],
+      ["Z", "alerts", letter("z", () => toggle("alerts"))],
+      ["M", "figures of the engine", letter("m", () => toggle("strip"))],
+      ["O", "decisions of the officials"],
+      ["D", "dark or light", letter("d", theme)]
+    );
+    listen();
+  }
+
+  T.keys = {
+    mount() {
+      mount();
+      if (localStorage.getItem("engine") && byId("officials").hidden) set("strip", true);
+    },
+    /* The officials' panel takes the place of the figures of the engine. */
+    officials: (isOpen) => set("strip", !isOpen && Boolean(localStorage.getItem("engine"))),
+  };
+})();

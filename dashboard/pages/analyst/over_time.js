@@ -1,0 +1,140 @@
+/* Charts over the time of the match, and bars by player. */
+import { token } from "/pages/shared/shell.js";
+import { drawing, field, shape, text, ticks } from "./svg.js";
+
+const who = (row) => [row.shirt, row.name || row.player].filter((part) => part !== null && part !== "").join(" ");
+const HEIGHT = 230;
+
+const minute = (s) => Math.round(s / 60);
+
+function minutes(last_s) {
+  const found = [];
+  for (let at = 0; at <= last_s + 60; at += 900) found.push([at, String(minute(at))]);
+  return found;
+}
+
+export function xgRace(rows, notes, context) {
+  const most = Math.max(0.5, ...rows.map((row) => row.total)) * 1.1;
+  const last = Math.max(60, notes.last_s);
+  const { svg, x, y } = field(context.whole, HEIGHT, "xG race", { xs: [0, last], ys: [0, most], xTicks: minutes(last), yTicks: ticks(most) });
+  for (const [period, at] of notes.periods.slice(1)) {
+    svg.append(shape("line", { x1: x(at), x2: x(at), y1: y(0), y2: y(most), stroke: token("faint"), "stroke-dasharray": "2 4", title: "Period " + period }));
+  }
+  for (const [team, at] of notes.own_goals) {
+    svg.append(shape("line", { x1: x(at), x2: x(at), y1: y(0), y2: y(most), stroke: token(team), "stroke-dasharray": "5 3", title: "Own goal for " + context.overview[team] }));
+  }
+  const captions = [];
+  for (const team of context.teams) {
+    const mine = rows.filter((row) => row.team === team);
+    let path = `M${x(0)} ${y(0)}`;
+    for (const row of mine) path += ` H${x(row.at_s).toFixed(1)} V${y(row.total).toFixed(1)}`;
+    svg.append(shape("path", { d: path + ` H${x(last)}`, fill: "none", stroke: token(team), "stroke-width": 2.2, "stroke-dasharray": team === "away" ? "7 3" : undefined }));
+    for (const row of mine) {
+      const label = `${row.clock} ${who(row)}: ${row.outcome || "shot"}, xG ${row.xg.toFixed(2)}`;
+      svg.append(shape("circle", { cx: x(row.at_s), cy: y(row.total), r: row.goal ? 6.5 : 3.5, fill: row.goal ? token(team) : token("panel"), stroke: token(team), "stroke-width": 1.6, title: label, onpick: () => context.pick(row.rows, label) }));
+      if (row.goal) svg.append(text(x(row.at_s) - 9, y(row.total) - 6, who(row), { "text-anchor": "end", "font-size": 11 }));
+    }
+    const sum = mine.length ? mine.at(-1).total : 0;
+    captions.push(`${context.overview[team]} ${sum.toFixed(2)} (${mine.length} shots, ${team === "away" ? "dashed" : "solid"})`);
+  }
+  return [{ svg, wide: true, caption: captions.join("; ") + ". Filled: goal; minutes of play" }];
+}
+
+export function momentum(rows, notes, context) {
+  const most = Math.max(0.02, ...rows.map((row) => Math.abs(row.balance))) * 1.1;
+  const last = Math.max(1, rows.length);
+  const { svg, x, y } = field(context.whole, 180, "Momentum", { xs: [0, last], ys: [-most, most], xTicks: minutes(60 * last).map(([at, shown]) => [at / 60, shown]), yTicks: [] , left: 8 });
+  const wide = Math.max(1, x(1) - x(0) - 1);
+  for (const row of rows) {
+    const team = row.balance >= 0 ? "home" : "away";
+    const label = `Minute ${row.minute}: ${context.overview[team]} ahead by ${Math.abs(row.balance).toFixed(3)}`;
+    const top = Math.min(y(0), y(row.balance));
+    svg.append(shape("rect", { x: x(row.minute), y: top, width: wide, height: Math.max(0.5, Math.abs(y(row.balance) - y(0))), fill: token(team), title: label, onpick: () => context.pick(row.rows, "Minute " + row.minute) }));
+  }
+  svg.append(shape("line", { x1: x(0), x2: x(last), y1: y(0), y2: y(0), stroke: token("soft") }));
+  for (const [team, at, row] of notes.goals) {
+    const place = [x(at / 60), team === "home" ? 12 : 150];
+    svg.append(shape("circle", { cx: place[0], cy: place[1], r: 5, fill: token(team), stroke: token("text"), title: "Goal", onpick: () => context.pick([row], "Goal") }));
+  }
+  return [{ svg, wide: true, caption: `Up: ${context.overview.home}, down: ${context.overview.away}. xG of shots, passes and carries into the last third and the box, smoothed over minutes; dots: goals` }];
+}
+
+const stretchesOf = (rows) => [...new Set(rows.map((row) => row.stretch))];
+
+/* Shares of both teams by stretch of the match. */
+export function shares(rows, notes, context) {
+  const parts = stretchesOf(rows);
+  const { svg, x, y } = field(context.whole, HEIGHT, context.title, { xs: [0, parts.length], ys: [0, 1], xTicks: parts.map((name, at) => [at + 0.5, name]), yTicks: [[0, "0"], [0.5, "50"], [1, "100"]] });
+  const wide = x(1) - x(0) - 3;
+  for (const row of rows) {
+    const share = row.share || 0;
+    const [at, from] = [parts.indexOf(row.stretch), row.team === "home" ? share : 1];
+    const amount = row.seconds === undefined ? `${row.n} passes` : `${Math.round(row.seconds)} s`;
+    const label = `${row.stretch} ${context.overview[row.team]}: ${Math.round(100 * share)} %, ${amount}`;
+    svg.append(shape("rect", { x: x(at) + 1.5, y: y(from), width: wide, height: Math.max(0, y(0) - y(share)), fill: token(row.team), "fill-opacity": context.teams.includes(row.team) ? 1 : 0.35, title: label, onpick: () => context.pick(row.rows, label) }));
+    if (wide > 24 && share > 0.12) {
+      svg.append(text(x(at) + 1.5 + wide / 2, y(from - share / 2) + 4, Math.round(100 * share), { "text-anchor": "middle", fill: token(row.team + "-ink"), "pointer-events": "none" }));
+    }
+  }
+  const whole = (team) => (notes[team] === null || notes[team] === undefined ? "–" : Math.round(100 * notes[team]) + " %");
+  return [{ svg, wide: true, caption: `${context.overview.home} ${whole("home")} (below), ${context.overview.away} ${whole("away")} (above), in percent; the last stretch of a half has its added time` }];
+}
+
+/* Bars of both teams next to each other by stretch; `figure` names the column, `words(row)` the label. */
+function paired(rows, context, figure, words, caption) {
+  const parts = stretchesOf(rows);
+  const most = Math.max(1e-9, ...rows.map((row) => row[figure] || 0)) * 1.08;
+  const { svg, x, y } = field(context.whole, HEIGHT, context.title, { xs: [0, parts.length], ys: [0, most], xTicks: parts.map((name, at) => [at + 0.5, name]), yTicks: ticks(most), left: 46 });
+  const wide = (x(1) - x(0) - 6) / context.teams.length;
+  for (const row of rows) {
+    const index = context.teams.indexOf(row.team);
+    const value = row[figure];
+    if (index < 0 || value === null) continue;
+    const label = `${row.stretch} ${context.overview[row.team]}: ${words(row)}`;
+    const left = x(parts.indexOf(row.stretch)) + 3 + index * wide;
+    svg.append(shape("rect", { x: left, y: y(value), width: Math.max(1, wide - 1), height: Math.max(0.5, y(0) - y(value)), fill: token(row.team), title: label, onpick: () => context.pick(row.rows, label) }));
+  }
+  return [{ svg, wide: true, caption }];
+}
+
+export function ppda(rows, notes, context) {
+  const shown = (team) => (notes[team] === null ? "–" : notes[team].toFixed(1));
+  return paired(rows, context, "ppda", (row) => `${row.ppda.toFixed(1)} (${row.passes} passes, ${row.actions} actions)`,
+    `${context.overview.home} ${shown("home")} (left), ${context.overview.away} ${shown("away")} (right). Passes let for each tackle and interception in the opponents' 60 %; low is high pressing; no bar: no action`);
+}
+
+export function runningTime(rows, notes, context) {
+  if (!notes.measured) return unmeasured();
+  const figure = context.option("figure", "distance_m", ["distance_m", "fast_m", "sprints"], { distance_m: "metres", fast_m: "metres above 20 km/h", sprints: "sprints" });
+  return paired(rows, context, figure, (row) => `${Math.round(row.distance_m)} m, ${Math.round(row.fast_m)} m above 20 km/h, ${row.sprints} sprints`,
+    `${context.overview.home} left, ${context.overview.away} right; the last stretch of a half has its added time`);
+}
+
+const unmeasured = () => [{ empty: "The store of this match has no positions." }];
+
+const SHADES = [0.16, 0.34, 0.52, 0.76, 0.9, 1];
+
+/* Metres of each player by zone of speed. */
+export function runningPlayers(rows, notes, context) {
+  if (!notes.measured) return unmeasured();
+  const unit = context.option("unit", "m", ["m", "s"], { m: "metres", s: "seconds" });
+  const value = (row, zone) => row[`zone_${zone + 1}_${unit}`] || 0;
+  const sum = (row) => notes.zones.reduce((all, _, zone) => all + value(row, zone), 0);
+  const most = Math.max(1, ...rows.map(sum));
+  const [line, left] = [21, 160];
+  const svg = drawing(context.whole, rows.length * line + 6, context.title);
+  rows.forEach((row, at) => {
+    const y = at * line + 3;
+    svg.append(text(left - 8, y + 14, who(row).slice(0, 22), { "text-anchor": "end" }));
+    let x = left;
+    notes.zones.forEach((name, zone) => {
+      const wide = (value(row, zone) / most) * (context.whole - left - 225);
+      const label = `${who(row)}, ${name} ${notes.unit}: ${Math.round(value(row, zone))} ${unit}`;
+      svg.append(shape("rect", { x, y, width: Math.max(0, wide), height: line - 5, fill: token(row.team), "fill-opacity": SHADES[zone], title: label, onpick: () => context.pick(row.rows, who(row) + ": sprints") }));
+      x += wide;
+    });
+    const top = row.top_m_s === null ? "" : `, top ${(row.top_m_s * 3.6).toFixed(1)} km/h`;
+    svg.append(text(x + 6, y + 13, `${(row.distance_m / 1000).toFixed(2)} km, ${row.sprints} sprints${top}`, { "font-size": 11, fill: token("soft") }));
+  });
+  return [{ svg, wide: true, caption: "From pale to dark: " + notes.zones.join(", ") + " " + (notes.zones[0] === "standing" ? "(DEBS 2013 Q1)" : notes.unit) }];
+}

@@ -1,0 +1,165 @@
+/* Charts that are tables: numbers of teams and players, the passing matrix, possessions. */
+import { address, element, token } from "/pages/shared/shell.js";
+
+const number = (value, digits) => (value === null || value === undefined ? "–" : value.toFixed(digits));
+const button = (shown, act, label) => element("button", { class: "value", onclick: act, "aria-label": label }, shown);
+const cell = (shown, rows, context, title) =>
+  element("td", {}, rows && rows.length ? button(shown, () => context.pick(rows, title), title + ": " + shown) : shown);
+
+/* A table that sorts by the column whose head is clicked. */
+function sortable(heads, rows, caption) {
+  const body = element("tbody", {}, ...rows.map((row) => row.line));
+  const words = heads.map((_, index) => rows.some((row) => typeof row.values[index] === "string"));
+  for (const row of rows) words.forEach((isText, index) => row.line.children[index].classList.toggle("words", isText));
+  let last = [-1, 1];
+  const sort = (index, mark) => {
+    last = [index, last[0] === index ? -last[1] : -1];
+    const order = [...rows].sort((a, b) => {
+      const [one, other] = [a.values[index], b.values[index]];
+      if (one === null || other === null) return one === other ? 0 : one === null ? 1 : -1;
+      return (one < other ? -1 : one > other ? 1 : 0) * last[1];
+    });
+    body.replaceChildren(...order.map((row) => row.line));
+    mark.closest("tr").querySelectorAll("th").forEach((head) => head.removeAttribute("aria-sort"));
+    mark.closest("th").setAttribute("aria-sort", last[1] > 0 ? "ascending" : "descending");
+  };
+  const head = heads.map(([shown, help], index) =>
+    element("th", { scope: "col", class: words[index] ? "words" : "", title: help }, element("button", { onclick: (event) => sort(index, event.target) }, shown)));
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    element("table", { class: "figures" }, element("thead", {}, element("tr", {}, ...head)), body));
+}
+
+export function teams(rows, notes, context) {
+  const lines = rows.map((row) => {
+    const [home, away] = [row.home || 0, row.away || 0];
+    const meter = (team, value) => {
+      const filled = element("i", { class: team });
+      filled.style.width = (home + away ? (100 * value) / (home + away) : 0) + "%";
+      return element("td", { class: "meter " + team, "aria-hidden": "true" }, filled);
+    };
+    const shown = (value) => (value === null ? "–" : number(value, row.digits) + (row.unit ? " " + row.unit : ""));
+    const side = (team) => cell(shown(row[team]), row[team + "_rows"], context, `${row.figure}, ${context.overview[team]}`);
+    return element("tr", {}, side("home"), meter("home", home), element("th", { scope: "row" }, row.figure), meter("away", away), side("away"));
+  });
+  const head = element("tr", {}, element("th", { scope: "col", colspan: 2, class: "home" }, notes.home), element("td"), element("th", { scope: "col", colspan: 2, class: "away" }, notes.away));
+  return [{ node: element("table", { class: "compared" }, element("thead", {}, head), element("tbody", {}, ...lines)) }];
+}
+
+const HELP = {
+  Minutes: "minutes with positions", Passes: "pass attempts", Done: "complete passes", Fwd: "progressive passes", Key: "passes before a shot",
+  Pack: "opponents left behind by passes", Recv: "passes received", "Carry m": "metres run with the ball", Duels: "duels fought", Won: "duels won",
+  "Take-on": "opponents passed", Regain: "balls won in play", km: "kilometres run", "Fast m": "metres above 20 km/h", Sprints: "sprints", "Top km/h": "top speed",
+};
+const DIGITS = { xG: 2, km: 1, "Top km/h": 1 };
+
+export const figuresOf = (rows) => Object.keys(rows[0] || {}).filter((name) => !["player", "shirt", "name", "team", "rows"].includes(name));
+
+export function players(rows, notes, context) {
+  const figures = figuresOf(rows);
+  const lines = rows.map((row) => ({
+    values: [row.shirt, row.name, row.team, ...figures.map((name) => row[name])],
+    line: element("tr", {},
+      element("td", { class: "number" }, String(row.shirt ?? "")),
+      element("th", { scope: "row" }, button(row.name, () => context.follow(row.player), "Follow " + row.name)),
+      element("td", { class: row.team }, context.overview[row.team]),
+      ...figures.map((name) => cell(row[name] === null ? "" : number(row[name], DIGITS[name] || 0), row.rows[name], context, `${name}, ${row.name}`))),
+  }));
+  return [{ node: sortable([["#", "shirt"], ["Name", "click: follow"], ["Team", ""], ...figures.map((name) => [name, HELP[name] || name])], lines, "Players") }];
+}
+
+export function duels(rows, notes, context) {
+  const kinds = ["ground", "loose", "aerial", "take-on"];
+  const lines = rows.map((row) => ({
+    values: [row.shirt, row.name, row.team, row.n, row.won, row.won / row.n, ...kinds.map((kind) => row[kind])],
+    line: element("tr", {}, element("td", { class: "number" }, String(row.shirt ?? "")), element("th", { scope: "row" }, row.name),
+      element("td", { class: row.team }, context.overview[row.team]), cell(String(row.n), row.rows, context, "Duels, " + row.name),
+      element("td", {}, String(row.won)), element("td", {}, number((100 * row.won) / row.n, 0) + " %"),
+      ...kinds.map((kind) => element("td", {}, `${row[kind + " won"]} of ${row[kind]}`))),
+  }));
+  return [{ node: sortable([["#", "shirt"], ["Name", ""], ["Team", ""], ["Duels", "fought"], ["Won", ""], ["Share", "won of fought"], ...kinds.map((kind) => [kind, "won of fought"])], lines, "Duels by player") }];
+}
+
+export function passMatrix(rows, notes, context) {
+  return context.teams.map((team) => {
+    const mine = rows.filter((row) => row.team === team);
+    const people = [...new Map(mine.flatMap((row) => [[row.player, [row.shirt, row.name]], [row.receiver, [row.receiver_shirt, row.receiver_name]]]))]
+      .sort((a, b) => (a[1][0] ?? 999) - (b[1][0] ?? 999));
+    const found = new Map(mine.map((row) => [row.player + " " + row.receiver, row]));
+    const most = Math.max(1, ...mine.map((row) => row.n));
+    const head = element("tr", {}, element("th", { scope: "col" }, "from \\ to"), ...people.map(([, [shirt, name]]) => element("th", { scope: "col", title: name }, String(shirt ?? "?"))), element("th", { scope: "col" }, "all"));
+    const lines = people.map(([one, [shirt, name]]) => {
+      const cells = people.map(([other, [, mate]]) => {
+        const row = found.get(one + " " + other);
+        if (!row) return element("td", { class: one === other ? "self" : "" }, "");
+        const made = cell(String(row.n), row.rows, context, `${name} to ${mate}`);
+        made.style.background = `color-mix(in srgb, ${token(team)} ${Math.round((55 * row.n) / most)}%, transparent)`;
+        return made;
+      });
+      const all = mine.filter((row) => row.player === one);
+      const sum = all.reduce((count, row) => count + row.n, 0);
+      return element("tr", {}, element("th", { scope: "row" }, `${shirt ?? ""} ${name}`), ...cells, cell(String(sum), all.flatMap((row) => row.rows), context, "Complete passes, " + name));
+    });
+    const count = mine.reduce((sum, row) => sum + row.n, 0);
+    return {
+      node: element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Passes of " + context.overview[team] }, element("table", { class: "matrix" }, element("thead", {}, head), element("tbody", {}, ...lines))),
+      title: context.overview[team], caption: `${count} complete passes`, team, stacked: context.whole < 1250,
+    };
+  });
+}
+
+export function sequences(rows, notes, context) {
+  const lines = rows.map((row) => ({
+    values: [row.ts_us, row.team, row.seconds, row.passes, row.begin, row.end, row.xg, row.gain_m],
+    line: element("tr", {}, element("td", {}, context.play(row.ts_us, row.end_us, row.clock)), element("td", { class: row.team }, context.overview[row.team]),
+      element("td", {}, number(row.seconds, 0) + " s"), cell(String(row.passes), row.rows, context, "Possession at " + row.clock),
+      element("td", {}, (row.begin || "").replaceAll("_", " ")), element("td", {}, row.end || "–"),
+      element("td", {}, row.shots ? number(row.xg, 2) : ""), element("td", {}, number(row.gain_m, 0))),
+  }));
+  const words = context.teams.map((team) => {
+    const one = notes[team];
+    return `${context.overview[team]}: ${one.n}, ${number(one.passes, 1)} passes and ${number(one.seconds, 1)} s on average, at most ${one.longest ?? 0} passes`;
+  });
+  return [{ node: sortable([["Begin", "click: play it"], ["Team", ""], ["Length", ""], ["Passes", "click: its actions"], ["From", "how it began"], ["To", "how it ended"], ["xG", ""], ["Gain m", "towards the goal"]], lines, "Possessions"), caption: words.join("; ") }];
+}
+
+/* Numbers of the chosen players next to each other, whole or for 90 minutes. */
+export function comparison(rows, notes, context) {
+  if (rows.length < 2) return [{ empty: "Choose two or more players on the left to compare them." }];
+  const basis = context.option("basis", "match", ["match", "90"], { match: "match", 90: "for 90 minutes" });
+  const value = (row, name) => (row[name] === null ? null : basis === "90" && !["Top km/h", "Minutes"].includes(name) ? (row.Minutes ? (90 * row[name]) / row.Minutes : null) : row[name]);
+  const lines = figuresOf(rows).map((name) => {
+    const most = Math.max(1e-9, ...rows.map((row) => value(row, name) || 0));
+    const cells = rows.map((row) => {
+      const found = value(row, name);
+      const filled = element("i", { class: row.team });
+      filled.style.width = (100 * (found || 0)) / most + "%";
+      const made = cell(number(found, DIGITS[name] || (basis === "90" ? 1 : 0)), row.rows[name], context, `${name}, ${row.name}`);
+      made.append(element("span", { class: "bar", "aria-hidden": "true" }, filled));
+      return made;
+    });
+    return element("tr", {}, element("th", { scope: "row", title: HELP[name] }, name), ...cells);
+  });
+  const head = element("tr", {}, element("th"), ...rows.map((row) => element("th", { scope: "col", class: row.team }, `${row.shirt ?? ""} ${row.name}`)));
+  return [{ node: element("div", { class: "scroll" }, element("table", { class: "versus" }, element("thead", {}, head), element("tbody", {}, ...lines))) }];
+}
+
+const SHARES = ["possession", "pass_share"];
+const HIDDEN = ["player", "team"];
+const shownIn = { xg: 2, xg_against: 2, km: 1, km_per_90: 1, sprints_per_90: 1, top_km_h: 1, minutes: 0, passes: 0, shots: 0, progressive: 0 };
+
+/* Figures of all open matches; a name of a match opens it. */
+export function season(rows) {
+  const names = Object.keys(rows[0]).filter((name) => !HIDDEN.includes(name));
+  const words = (name, value) => {
+    if (value === null) return "";
+    if (typeof value === "string") return value;
+    return SHARES.includes(name) ? Math.round(100 * value) + " %" : number(value, Number.isInteger(value) ? 0 : shownIn[name] ?? 1);
+  };
+  const lines = rows.map((row) => ({
+    values: names.map((name) => row[name]),
+    line: element("tr", {}, ...names.map((name) =>
+      element("td", {}, name === "match" ? element("a", { href: address("analyst", row.match) }, row.match) : words(name, row[name])))),
+  }));
+  const heads = names.map((name) => [name.replaceAll("_", " "), "click: sort"]);
+  return [{ node: sortable(heads, lines, "Season"), caption: "All open matches. No selection narrows it" }];
+}

@@ -1,0 +1,274 @@
+"""The charts of the analyst's room over a small match by hand: known answers, and that all obey the selection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.analysis.match import AnalysedMatch, read_analysed
+from app.analysis.registry import CHARTS
+from app.analysis.running import lasting
+from app.analysis.selection import Selection, SelectionError, parse_selection
+from app.analysis.shots import freeze_frame
+from replay.match_store import positions_between
+from tests.app.tables.small_match import FIRST_US, SECOND_US, S, event, small_store
+
+EXTRA = [
+    event("pass.dir", 10, "ball:10", "home_9", variant="left", angle_rad=2.2),
+    event("pass.dir", 20, "ball:20", "home_7", variant="right", angle_rad=-1.57),
+    event("progress.pass", 20, "ball:20", "home_7", gain_m=12.0),
+    event("formation", 100, "home:100", "home", variant="4-4-2", since_us=20 * S),
+    event("formation", 4_100, "home:4100", "home", variant="4-3-3", since_us=4_050 * S),
+]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> Path:
+    return small_store(tmp_path_factory.mktemp("analysed") / "store", extra=EXTRA)
+
+
+@pytest.fixture(scope="module")
+def match(store: Path) -> AnalysedMatch:
+    return read_analysed(store)
+
+
+def rows_of(match: AnalysedMatch, name: str, **values) -> list[dict[str, object]]:
+    """Rows of a chart as records."""
+    return CHARTS[name].function(match, Selection(**values)).table.to_dict("records")
+
+
+def notes_of(match: AnalysedMatch, name: str, **values) -> dict[str, object]:
+    return dict(CHARTS[name].function(match, Selection(**values)).notes)
+
+
+def behind(match: AnalysedMatch, rows) -> list[str]:
+    """Table and player of some actions."""
+    return [f"{one.table} {one.player}" for one in match.actions.loc[list(rows)].itertuples()]
+
+
+def test_shots_attack_to_the_right_in_both_halves(match):
+    goal, saved = rows_of(match, "shot_map")
+    assert (goal["x_m"], goal["y_m"], goal["xg"], goal["outcome"]) == (45.0, 2.0, 0.3, "goal")
+    assert (saved["x_m"], saved["y_m"], saved["outcome"]) == (40.0, 0.0, "saved")
+    assert notes_of(match, "shot_map", team="home") == {"home": {"shots": 2, "goals": 1, "xg": 0.3}}
+    assert behind(match, goal["rows"]) == ["shots home_9"]
+
+
+def test_the_selection_narrows_by_time_score_zone_and_player(match):
+    def found(**values) -> list[float]:
+        return [row["x_m"] for row in rows_of(match, "shot_map", **values)]
+
+    assert found(periods=(2,)) == found(score="ahead") == found(begin_us=SECOND_US) == [40.0]
+    assert found(score="level") == found(end_us=SECOND_US) == found(zone=(42.0, 53.0, -5.0, 5.0)) == [45.0]
+    assert found(score="behind") == found(players=("home_7",)) == found(team="away") == []
+    # Of the other team, the state is that of the row's own team unless one is chosen.
+    assert [row["player"] for row in rows_of(match, "passes", score="behind")] == ["away_7"]
+
+
+def test_the_race_adds_chances_over_playing_time(match):
+    first, second = rows_of(match, "xg_race")
+    assert (first["total"], first["at_s"], bool(first["goal"])) == (0.3, 11.0, True)
+    assert second["total"] == 0.3
+    assert second["at_s"] == pytest.approx(2_780 + 22)  # half-time does not count
+    ((team, at_s),) = notes_of(match, "xg_race")["own_goals"]
+    assert (team, at_s) == ("home", pytest.approx(2_780 + 46 * 60))
+
+
+def test_a_network_has_average_places_and_links(match):
+    rows = rows_of(match, "pass_network", team="home")
+    nodes = {row["player"]: row for row in rows if row["kind"] == "node"}
+    assert (nodes["home_9"]["x_m"], nodes["home_9"]["y_m"], nodes["home_9"]["n"]) == (22.5, 1.0, 2)
+    assert (nodes["home_7"]["x_m"], nodes["home_7"]["y_m"], nodes["home_7"]["shirt"]) == (19.5, 19.0, 7)
+    links = [(row["player"], row["receiver"], row["n"]) for row in rows if row["kind"] == "link"]
+    assert sorted(links) == [("home_7", "home_9", 1), ("home_9", "home_7", 1)]
+    assert len(behind(match, nodes["home_9"]["rows"])) == 2
+
+
+def test_sonar_flow_and_matrix_of_passes(match):
+    sectors = {row["player"]: (row["sector"], row["n"], row["complete"]) for row in rows_of(match, "pass_sonar")}
+    assert sectors == {"home_9": (3, 1, 1), "home_7": (6, 1, 1)}
+    first, cross = rows_of(match, "pass_flow", team="home")
+    assert (first["column"], first["line"], first["dx_m"], first["dy_m"], first["n"]) == (3, 2, -6.0, 8.0, 1)
+    assert (cross["column"], cross["dy_m"]) == (5, -28.0)
+    pairs = {(row["shirt"], row["receiver_shirt"]): row["n"] for row in rows_of(match, "pass_matrix")}
+    assert pairs == {(9, 7): 1, (7, 9): 1}
+
+
+def test_progressive_and_line_breaking_passes(match):
+    (forward,) = rows_of(match, "progressive")
+    assert (forward["player"], forward["gain_m"]) == ("home_7", 12.0)
+    (through,) = rows_of(match, "line_breaking")
+    assert (through["lines_broken"], through["end_y_m"]) == (1, 2.0)
+    assert len(rows_of(match, "passes")) == 3
+    assert notes_of(match, "passes")["away"] == {"passes": 1, "complete": 0}
+
+
+def test_possession_and_territory_by_stretch(match):
+    rows = rows_of(match, "possession", step_min=15)
+    seconds = {(row["stretch"], row["team"]): row["seconds"] for row in rows}
+    assert seconds["0-15", "home"] == pytest.approx(12.0)
+    assert seconds["0-15", "away"] == 0.0
+    second = {team: seconds["45-60", team] for team in ("home", "away")}
+    share = {row["team"]: row["share"] for row in rows if row["stretch"] == "45-60"}
+    assert share["home"] == pytest.approx(second["home"] / sum(second.values()))
+    assert {row["stretch"] for row in rows_of(match, "possession")} == {"0-5", "45-50"}
+    # The cross ends in the last third, the other pass does not.
+    assert [(row["team"], row["n"]) for row in rows_of(match, "territory")] == [("home", 1), ("away", 0)]
+
+
+def test_momentum_is_of_the_team_that_threatens(match):
+    rows = rows_of(match, "momentum")
+    # A goal's chance, the cross into the box, and the carry that ends in the last third.
+    assert rows[0]["home"] == pytest.approx(0.3 + 0.04 + 0.01)
+    assert rows[0]["away"] == 0.0
+    assert rows[0]["balance"] > 0
+    assert {name.split()[0] for name in behind(match, rows[0]["rows"])} == {"passes", "carries", "shots"}
+
+
+def test_possessions_as_sequences(match):
+    first, *_ = rows_of(match, "sequences")
+    assert (first["begin"], first["end"], first["passes"]) == ("kick_off", "goal", 2)
+    assert [name.split()[0] for name in behind(match, first["rows"])] == [
+        "possessions", "passes", "passes", "carries", "shots",
+    ]  # fmt: skip
+    assert notes_of(match, "sequences")["home"]["n"] == 2
+
+
+def test_pressing_and_balls_won(match):
+    assert notes_of(match, "pressing") == {"home": None, "away": 1.0}
+    (row,) = [row for row in rows_of(match, "pressing", team="away") if row["stretch"] == "45-50"]
+    assert (row["passes"], row["actions"]) == (0, 1)
+    won = rows_of(match, "regains")
+    assert [(row["player"], row["begin"]) for row in won] == [
+        ("away_7", "tackle"), ("home_7", "interception"), ("away_1", "won"),
+    ]  # fmt: skip
+    assert notes_of(match, "regains")["away"] == {"own": 1, "middle": 1, "final": 0}
+
+
+def test_duels_belong_to_both_players(match):
+    assert notes_of(match, "duel_map")["home"] == {"ground": 0, "loose": 0, "aerial": 1, "take-on": 1}
+    found = {row["player"]: row for row in rows_of(match, "duels")}
+    assert (found["home_9"]["n"], found["home_9"]["won"], found["home_9"]["aerial won"]) == (2, 1, 1)
+    assert (found["away_7"]["n"], found["away_7"]["won"], found["away_7"]["take-on won"]) == (3, 1, 0)
+    assert len(rows_of(match, "duel_map", players=("away_7",))) == 3
+
+
+def test_running_is_that_of_the_table_in_zones_of_both_kinds(match):
+    mine = {row["player"]: row for row in rows_of(match, "running")}
+    table = match.tables["running"].groupby("player").distance_m.sum()
+    assert {player: row["distance_m"] for player, row in mine.items()} == pytest.approx(dict(table), rel=0.01)
+    walker, runner = mine["away_1"], mine["home_9"]
+    assert walker["zone_1_m"] == pytest.approx(walker["distance_m"])
+    assert runner["zone_4_m"] == pytest.approx(runner["distance_m"], rel=0.05)
+    debs = {row["player"]: row for row in rows_of(match, "running", zones="debs")}
+    assert debs["away_1"]["zone_2_m"] == pytest.approx(walker["distance_m"])
+    assert debs["home_9"]["zone_5_m"] > 0
+    over = rows_of(match, "running_time")
+    assert {row["stretch"] for row in over} == {"0-5", "45-50"}
+    assert sum(row["distance_m"] for row in over) == pytest.approx(sum(row["distance_m"] for row in mine.values()))
+    assert [row["sprints"] for row in over if row["team"] == "home"] == [1, 0]
+
+
+def test_a_class_of_running_that_is_too_short_counts_to_the_next():
+    classes, seconds = np.array([1, 1, 2, 1, 1, 3]), np.array([0.6, 0.6, 0.4, 0.8, 0.4, 0.2])
+    assert lasting(classes, seconds, np.zeros(6)).tolist() == [1, 1, 1, 1, 1, 3]
+    # The last one of a player has none to follow it.
+    assert lasting(np.array([2, 1]), np.array([0.4, 2.0]), np.array([0, 1])).tolist() == [2, 1]
+
+
+def test_heat_maps_count_time_and_actions(match):
+    walked = rows_of(match, "heat_map", players=("away_1",), periods=(2,), grid="8x13")
+    assert sum(row["share"] for row in walked) == pytest.approx(1.0)
+    assert {row["line"] for row in walked} == {walked[0]["line"]}
+    assert sum(row["amount"] for row in walked) == pytest.approx(60.0, abs=0.3)
+    held = sum(row["amount"] for row in rows_of(match, "heat_map", team="home", phase="in"))
+    free = sum(row["amount"] for row in rows_of(match, "heat_map", team="home", phase="out"))
+    assert min(held, free) > 0
+    assert held + free == pytest.approx(sum(row["amount"] for row in rows_of(match, "heat_map", team="home")))
+    touched = rows_of(match, "touch_map", players=("home_7",))
+    assert sum(row["amount"] for row in touched) == 4  # a pass, a reception, both ends of a carry
+    assert {name.split()[0] for row in touched for name in behind(match, row["rows"])} == {"passes", "carries"}
+
+
+def test_average_positions_need_a_minute(match):
+    rows = rows_of(match, "average_positions", team="away")
+    assert {row["phase"] for row in rows} == {"out"}  # away has the ball for less than a minute of positions
+    walker = next(row for row in rows if row["player"] == "away_7")
+    # It attacks to the left in the first half, where most of this time is, and to the right in the second.
+    assert abs(walker["y_m"]) < 8.0
+    assert (walker["shirt"], bool(walker["goalkeeper"])) == (7, False)
+
+
+def test_formations_are_those_of_the_chosen_time(match):
+    def formations(**values) -> dict[str, str]:
+        return notes_of(match, "average_positions", **values)["formations"]
+
+    assert formations() == {"home": "4-4-2, 4-3-3", "away": ""}
+    assert formations(periods=(1,), team="home") == {"home": "4-4-2"}
+    assert formations(begin_us=4_100 * S, team="home") == {"home": "4-3-3"}
+
+
+def test_set_plays_have_what_came_of_them(match):
+    (kick_off,) = rows_of(match, "set_plays")
+    assert (kick_off["restart"], kick_off["shots"], kick_off["player"]) == ("kick_off", 0, "home_9")
+    assert notes_of(match, "set_plays")["home"] == {"kick_off": [1, 0, 0]}
+
+
+def test_numbers_of_teams_and_players_lead_to_their_actions(match):
+    figures = {row["figure"]: row for row in rows_of(match, "teams")}
+    assert (figures["Shots"]["home"], figures["Shots"]["away"]) == (2, 0)
+    assert behind(match, figures["Goals"]["home_rows"]) == ["goals home_9", "goals away_1"]
+    assert len(figures["Duels won"]["away_rows"]) == 1
+    for row in figures.values():
+        counts = row["unit"] == "" and row["digits"] == 0 and row["figure"] != "Lines broken by passes"
+        assert not counts or len(row["home_rows"]) == row["home"], row["figure"]
+    people = {row["player"]: row for row in rows_of(match, "players")}
+    assert people["home_9"]["Shots"] == 2
+    assert behind(match, people["home_9"]["rows"]["Won"]) == ["duels home_9"]
+    first = {row["figure"]: row["home"] for row in rows_of(match, "teams", periods=(1,))}
+    assert (first["Shots"], first["Goals"]) == (1, 1)
+    assert first["Distance"] < figures["Distance"]["home"]
+
+
+def test_a_moment_has_everybody_where_they_stood(store, match):
+    shot = int(match.tables["shots"].row.iloc[1])
+
+    def positions(begin_us: int, end_us: int):
+        return positions_between(store, begin_us, end_us)
+
+    data = freeze_frame(match, Selection(action=shot), positions)
+    assert set(data.table.object_id) == {"ball", *(f"{team}_{n}" for team in ("home", "away") for n in (1, 7, 9))}
+    walker = data.table.set_index("object_id").loc["away_1"]
+    # At 22 s of the second half he is at x = -8 and y = 3; the shooter attacks towards -x.
+    assert (walker.x_m, walker.y_m, bool(walker.goalkeeper)) == (pytest.approx(8.0, abs=0.21), -3.0, True)
+    assert (data.notes["x_m"], data.notes["outcome"]) == (40.0, "saved")
+    with pytest.raises(SelectionError, match="pass or a shot"):
+        freeze_frame(match, Selection(action=10_000), positions)
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_chart_obeys_the_selection_and_survives_nothing(name: str, match):
+    def numbers(table) -> list[int]:
+        found = []
+        for column in (one for one in table if one == "rows" or one.endswith("_rows")):
+            for rows in table[column]:
+                found += [n for part in rows.values() for n in part] if isinstance(rows, dict) else list(rows)
+        return found
+
+    first = match.actions.loc[numbers(CHARTS[name].function(match, Selection(end_us=SECOND_US)).table)]
+    assert (first.ts_us < SECOND_US).all()
+    assert (first.ts_us >= FIRST_US).all()
+    empty = CHARTS[name].function(match, Selection(begin_us=9_000 * S, players=("nobody",)))
+    assert numbers(empty.table) == []
+
+
+def test_selections_are_read_and_refused():
+    found = parse_selection({"team": "home", "player": "a,b", "period": "1,2", "from_s": "1.5", "zone": "5,1,-2,2"})
+    assert found == Selection("home", ("a", "b"), (1, 2), 1_500_000, zone=(1.0, 5.0, -2.0, 2.0))
+    for wrong in ({"team": "x"}, {"period": "6"}, {"from_s": "nan"}, {"zone": "1,2"}, {"step": "7"}, {"grid": "1x1"},
+                  {"zone": "1,2,3,1e9"}, {"score": "won"}, {"action": "-2"},
+                  {"player": ",".join("a" * 50)}):  # fmt: skip
+        with pytest.raises(SelectionError, match=next(iter(wrong))):
+            parse_selection(wrong)

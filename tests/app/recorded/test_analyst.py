@@ -1,0 +1,215 @@
+"""The analyst's room: its answers, and its page in a real browser over the small match by hand."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pandas as pd
+import pytest
+
+from app.analysis.registry import CHARTS
+from tests.app.recorded.conftest import serving
+from tests.app.tables.small_match import event, small_store
+from tests.dashboard.chromium import Browser
+
+BASE = "/api/v1/matches/one/analyst"
+
+
+#: One for all requests: to make one takes longer than an answer.
+CLIENT = httpx.Client(timeout=60)
+
+
+def get(url: str, path: str, **values: object) -> httpx.Response:
+    return CLIENT.get(url + BASE + path, params=values)
+
+
+def test_the_room_opens_with_teams_players_periods_and_charts(url: str):
+    found = get(url, "").json()
+    assert (found["home"], found["away"], found["length_m"]) == ("Reds", "Blues", 105.0)
+    assert {one["player"] for one in found["players"]} == {f"{t}_{n}" for t in ("home", "away") for n in (1, 7, 9)}
+    assert [span["period"] for span in found["periods"]] == [1, 2]
+    assert [one["name"] for one in found["charts"]] == list(CHARTS)
+
+
+def test_a_number_of_a_chart_leads_to_its_events(url: str):
+    shots = get(url, "/charts/shot_map", team="home", score="level").json()
+    actions = get(url, "/actions").json()
+    assert actions["key"] == shots["key"]
+    ((row,),) = shots["columns"]["rows"]
+    named = {name: values[row] for name, values in actions["columns"].items()}
+    assert (named["table"], named["player"], named["ts_us"], named["x_m"]) == ("shots", "home_9", 21_000_000, 45.0)
+    assert named["text"] == "shot goal"
+    events = CLIENT.get(f"{url}/api/v1/matches/one/events?kind=shot.attempt").json()["events"]
+    assert named["id"] in {one["event"]["id"] for one in events}
+
+
+def test_charts_are_json_csv_and_parquet_with_the_same_rows(url: str):
+    for name in ("teams", "players", "shot_map", "pass_network", "heat_map", "momentum"):
+        answer = get(url, f"/charts/{name}")
+        assert answer.status_code == 200, (name, answer.text)
+        columns = answer.json()["columns"]
+        count = len(next(iter(columns.values())))
+        table = pd.read_csv(io.BytesIO(get(url, f"/charts/{name}", format="csv").content))
+        other = pd.read_parquet(io.BytesIO(get(url, f"/charts/{name}", format="parquet").content))
+        assert len(table) == len(other) == count, name
+        assert list(table.columns) == list(other.columns)
+        assert not [column for column in other if column.endswith("rows")]
+    ids = pd.read_parquet(io.BytesIO(get(url, "/charts/shot_map", format="parquet").content)).ids
+    assert ids[0].tolist() == ["shot.attempt#ball:21"]
+
+
+def test_wrong_questions_are_refused_with_the_reason(url: str):
+    for path, values, status, reason in (
+        ("/charts/none", {}, 404, "no chart none; there are teams"),
+        ("/charts/shot_map", {"zone": "1,2"}, 400, "zone: four numbers"),
+        ("/charts/shot_map", {"format": "pdf"}, 422, "format"),
+        ("/moment", {"action": 9_999}, 400, "number of a pass or a shot"),
+    ):
+        answer = get(url, path, **values)
+        assert (answer.status_code, reason in answer.text) == (status, True), answer.text
+    assert CLIENT.get(f"{url}/api/v1/matches/none/analyst").status_code == 404
+
+
+def test_the_report_is_one_click_away(url: str, monkeypatch: pytest.MonkeyPatch):
+    # The page itself has its own tests, and takes seconds to import.
+    stub = SimpleNamespace(report_page=lambda report: f"<h1>{report.sheet.home}</h1>")
+    monkeypatch.setitem(sys.modules, "app.report.page", stub)
+    page = CLIENT.get(f"{url}/report?match=one")
+    assert (page.status_code, page.text) == (200, "<h1>Reds</h1>")
+    assert "script-src" not in page.headers["Content-Security-Policy"]
+    assert CLIENT.get(f"{url}/report?match=none").status_code == 404
+    assert CLIENT.get(f"{url}/report").status_code == 404
+
+
+def test_a_season_adds_the_matches_up(url: str):
+    def columns(name: str) -> dict[str, list[object]]:
+        return CLIENT.get(f"{url}/api/v1/season/{name}").json()["columns"]
+
+    teams = columns("teams")
+    assert (teams["name"], teams["played"], teams["won"], teams["lost"]) == (["Reds", "Blues"], [2, 2], [2, 0], [0, 2])
+    assert (teams["goals"], teams["xg"]) == ([4, 0], [0.6, 0.0])
+    assert columns("matches")["match"] == ["one", "one", "two", "two"]
+    players = columns("players")
+    first = {name: values[0] for name, values in players.items()}
+    assert (first["name"], first["goals"], first["shots"], first["played"]) == ("Home Player 9", 2, 4, 2)
+    assert CLIENT.get(f"{url}/api/v1/season/none").status_code == 404
+
+
+# --- the page ---
+
+
+def opened(browser: Browser, url: str, tab: str, more: str = "") -> None:
+    browser.driver.get("about:blank")
+    browser.errors()
+    browser.foreign_hosts(url)
+    browser.driver.get(f"{url}/analyst?match=one&tab={tab.replace(' ', '%20')}{more}")
+    settled(browser)
+
+
+def settled(browser: Browser) -> None:
+    cards = "[...document.querySelectorAll('.card')]"
+    ready = f"return {cards}.length > 0 && {cards}.every(card => card.figures && !card.dataset.loading)"
+    browser.wait(lambda: browser.run(ready), "the charts")
+
+
+def shown(browser: Browser, selector: str) -> str:
+    return str(browser.run("return document.querySelector(arguments[0])?.innerText || ''", selector))
+
+
+def count(browser: Browser, selector: str) -> int:
+    return int(browser.run("return document.querySelectorAll(arguments[0]).length", selector))
+
+
+def click(browser: Browser, selector: str) -> None:
+    script = "const e = document.querySelector(arguments[0]); e.dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    browser.run(script, selector)
+
+
+@pytest.mark.browser
+def test_every_group_draws_its_charts_without_error(browser: Browser, url: str):
+    browser.resize(1280, 720)
+    opened(browser, url, "Overview")
+    groups = browser.run("return [...document.querySelectorAll('#tabs button')].map(tab => tab.textContent)")
+    assert groups == [*dict.fromkeys(chart.group for chart in CHARTS.values()), "Compare", "Season"]
+    drawn = []
+    for group in groups:
+        browser.run(
+            "[...document.querySelectorAll('#tabs button')].find(tab => tab.textContent === arguments[0]).click()",
+            group,
+        )
+        settled(browser)
+        drawn += browser.run("return [...document.querySelectorAll('.card')].map(card => card.chart.name)")
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth"), group
+    assert drawn == [*CHARTS, "comparison", "season_teams", "season_matches", "season_players"]
+    assert browser.errors() == []
+    assert browser.foreign_hosts(url) == set()
+
+
+@pytest.mark.browser
+def test_the_selection_narrows_what_is_drawn_and_stands_in_the_address(browser: Browser, url: str):
+    opened(browser, url, "Shots")
+    assert count(browser, "#chart-shot_map .pick") == 2
+    click(browser, "#selection [aria-label='Period'] button:nth-child(3)")
+    browser.wait(lambda: count(browser, "#chart-shot_map .pick") == 1, "one shot")
+    assert parse_qs(urlsplit(browser.driver.current_url).query)["period"] == ["2"]
+    opened(browser, url, "Shots", "&team=away&score=behind")
+    assert "Nothing in this selection" in shown(browser, "#chart-shot_map")
+    click(browser, "#selection .clear")
+    browser.wait(lambda: count(browser, "#chart-shot_map .pick") == 2, "both shots")
+
+
+@pytest.mark.browser
+def test_a_number_opens_its_actions_and_an_action_its_moment(browser: Browser, url: str):
+    opened(browser, url, "Overview")
+    click(browser, "#chart-teams [aria-label^='Shots, Reds']")
+    assert count(browser, "#actions li") == 2
+    link = str(browser.run("return document.querySelector('#actions li a').href"))
+    values = parse_qs(urlsplit(link).query)
+    assert urlsplit(link).path == "/replay"
+    assert values["match"] == ["one"]
+    assert float(values["t"][0]) == pytest.approx(21.0 - 3.0)
+    click(browser, "#actions li .freeze")
+    browser.wait(lambda: count(browser, "#moment svg"), "the moment")
+    assert "Home Player 9: goal, xG 0.30" in shown(browser, "#moment")
+    click(browser, "#actions .head button")
+    assert browser.run("return document.getElementById('actions').hidden")
+    assert browser.errors() == []
+
+
+@pytest.mark.browser
+def test_players_are_compared_and_views_are_saved(browser: Browser, url: str):
+    opened(browser, url, "Compare", "&player=home_7,home_9")
+    assert "Home Player 7" in shown(browser, "#chart-comparison thead")
+    assert "Home Player 9" in shown(browser, "#chart-comparison thead")
+    opened(browser, url, "Passes")
+    saved = """
+        const done = arguments[arguments.length - 1], seen = [], make = URL.createObjectURL;
+        const [png, svg] = document.querySelectorAll('#chart-pass_network .files button');
+        let newest = null;
+        URL.createObjectURL = (blob) => { newest = blob; return make.call(URL, blob); };
+        HTMLAnchorElement.prototype.click = function () {
+          seen.push([this.download, newest.type, newest.size]);
+          if (seen.length === 2) done(seen); else png.click();
+        };
+        svg.click();
+    """
+    first, second = browser.driver.execute_async_script(saved)
+    assert first[:2] == ["one_pass_network.svg", "image/svg+xml"]
+    assert second[:2] == ["one_pass_network.png", "image/png"]
+    assert min(first[2], second[2]) > 2_000
+    links = browser.run("return [...document.querySelectorAll('#chart-pass_network .files a')].map(a => a.href)")
+    assert [CLIENT.get(link).status_code for link in links] == [200, 200]
+
+
+@pytest.mark.browser
+def test_a_match_without_actions_says_so(browser: Browser, tmp_path: Path):
+    begun = event("period.start", 10.4, "ball:10", variant="1", since_us=10_000_000, left="home")
+    with serving(small_store(tmp_path / "one", only=[begun], positions=False)) as server:
+        browser.driver.get(f"{server.url}/analyst?match=one")
+        browser.wait(lambda: "Nothing has been detected" in shown(browser, "#analyst .note"), "the words")
+    browser.driver.get("about:blank")
