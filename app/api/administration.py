@@ -16,8 +16,8 @@ from app.base.tokens import TokenStore
 from dashboard.access import NO_ROLE, audit, grant_of, permits
 from dashboard.roles import Role
 from football.errors import UserError
+from replay.decision_log import report_decision
 from replay.formats.officials import LINE_CHARACTERS_MAX
-from replay.official_feed import report_decision
 
 #: A character of a decision has at most four bytes.
 _BODY_BYTES_MAX: Final = 4 * LINE_CHARACTERS_MAX

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
+from dashboard.marks import Mark
 from football.update_stream import EventRecord, UpdateRecord
 
 
 class MatchRow(msgspec.Struct, frozen=True):
-    """A match of the run. Times are microseconds; ``next_seq`` is the number of the next update."""
+    """A match of the run. Times are microseconds; ``next_seq`` is the number of the next update.
+
+    ``page`` is the address of its live page, empty if it has none.
+    """
 
     match: str
     home: str
@@ -17,10 +21,13 @@ class MatchRow(msgspec.Struct, frozen=True):
     now_us: int
     frontier_us: int
     next_seq: int
+    page: str = ""
 
 
 class Frontier(msgspec.Struct, frozen=True):
-    """The watermark: no late packet changes anything below ``frontier_us``; a later decision may.
+    """The watermark of the inputs: an event with ``ts_us + lag_us < frontier_us`` is confirmed.
+
+    No late packet changes it any more; a later decision may.
 
     ``now_us`` is the newest arrival time.
     """
@@ -114,3 +121,79 @@ class Portion(msgspec.Struct, frozen=True):
     now_us: int
     ended: bool
     updates: list[UpdateRecord]
+
+
+class Direction(msgspec.Struct, frozen=True):
+    """A team attacks towards +x from an event time on."""
+
+    from_us: int
+    team: str
+
+
+class ReplaySpan(msgspec.Struct, frozen=True):
+    """From when to when a match can be replayed, and what its picture needs.
+
+    Attributes:
+        begin_us, end_us: event time of the first and the last position.
+        chunk_us: length of a chunk of positions.
+        now_us: newest arrival time.
+        windows: how many are committed.
+        ended: True if the match is over and all of it is committed.
+        lines: of the pitch, each a list of points in metres.
+        families: name, label, and whether it is shown at first.
+    """
+
+    begin_us: int
+    end_us: int
+    chunk_us: int
+    now_us: int
+    windows: int
+    ended: bool
+    lines: list[list[tuple[float, float]]]
+    families: list[tuple[str, str, bool]]
+
+
+class TimelineEvent(msgspec.Struct, frozen=True):
+    """An event with its state; ``emitted_us`` and ``changed_us`` are arrival times of its first and newest update.
+
+    ``title`` and ``variety`` are kind and variant in words.
+    """
+
+    id: str
+    kind: str
+    family: str
+    title: str
+    variant: str
+    variety: str
+    level: int
+    ts_us: int
+    team: str
+    player: str
+    other: str
+    x_m: float | None
+    y_m: float | None
+    confidence: float
+    state: str
+    revision: int
+    emitted_us: int
+    changed_us: int
+
+
+class Timeline(msgspec.Struct, frozen=True):
+    """Events in order of event time, what is drawn of them on the pitch, and who attacks where.
+
+    ``more`` says that later events are left out.
+    """
+
+    frontier_us: int
+    more: bool
+    events: list[TimelineEvent]
+    marks: list[Mark]
+    directions: list[Direction]
+
+
+class Explained(msgspec.Struct, frozen=True):
+    """Why and when an event was reported, as lines of text."""
+
+    event: str
+    lines: list[str]

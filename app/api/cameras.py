@@ -37,6 +37,8 @@ _CAMERA: Final = CameraInfo(
 _ENTRY: Final = Entry(1_764_000_000_000_000, "main", "rule corner left", "rule", "", ("restart.corner#41",))
 _RULE: Final = Rule("corner left", "spot.taker", "main", "corner-left", variant="corner", chance=0.7)
 
+_FIGURES: Final = {"main": {"framed_share": 0.97, "aim_p95_deg": 3.1, "latency_p95_ms": 34.0, "failure": ""}}
+
 #: Interval at which a stream repeats states that have not changed, so that its client notices a silent server.
 REPEAT_S: Final = 0.5
 
@@ -102,6 +104,11 @@ def camera_routes(group: CameraGroup, streams: StreamLimit) -> APIRouter:
     ) -> Response:
         """Return the newest orders, moves by rules and failures, with their reasons."""
         return as_json(group.journal.newest(camera, limit))
+
+    @router.get("/figures", responses=answer(dict[str, dict[str, float | str]], _FIGURES) | refusals())
+    def figures() -> Response:
+        """Return by camera the figures of its steering so far; `docs/cameras.md` explains each."""
+        return as_json(group.figures())
 
     @router.get("/{name}", responses=answer(CameraInfo, _CAMERA) | refusals(404))
     def camera(name: CameraName) -> Response:

@@ -86,3 +86,14 @@ class StreamLimit:
             yield
         finally:
             self._open -= 1
+
+
+@contextmanager
+def one_of(slots: threading.BoundedSemaphore, refusal: str) -> Iterator[None]:
+    """Hold one of the answers that may be made at a time; refuse with 503 if all are held."""
+    if not slots.acquire(blocking=False):
+        raise HTTPException(503, refusal, {"Retry-After": "1"})
+    try:
+        yield
+    finally:
+        slots.release()

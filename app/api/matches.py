@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -27,12 +26,11 @@ from app.api.answers import (
     Positions,
     StandingEvent,
 )
-from app.api.limits import StreamLimit
+from app.api.limits import StreamLimit, one_of
 from app.api.schemas import answer, as_json, refusals, streamed
-from app.api.served import ServedMatch
+from app.api.served import ServedFeed, ServedMatch
 from app.api.streams import Stream
 from app.api.updates import UPDATES_MAX, UpdateReader
-from app.hub.feed import MatchFeed
 from football.match_sheet import MatchSheet, Player
 from football.update_stream import BallView, BodyView, EventRecord, UpdateRecord, View
 from replay.event_choice import Choice, make_choice, parse_time_us
@@ -56,7 +54,7 @@ _SHOT = EventRecord(
     "shot.attempt#17", "shot.attempt", "", 6, 61_200_000, "home", "home_9", 38.2, 4.1, 0.0, 0.92, ("hit#16",)
 )
 _EXAMPLES: Final = {
-    "row": MatchRow("final", "Harbour United", "Northgate Rovers", False, 62_000_000, 59_000_000, 1_204),
+    "row": MatchRow("final", "Harbour United", "Northgate Rovers", False, 62_000_000, 59_000_000, 1_204, "/"),
     "events": Events(59_000_000, False, [StandingEvent("tentative", 61_400_000, _SHOT)]),
     "portion": Portion(1_203, 1_204, 0, 59_000_000, 62_000_000, False, [UpdateRecord(1_203, 1, 61_400_000, _SHOT)]),
     "frontier": Frontier(59_000_000, 62_000_000, 0, 1_204, False),
@@ -113,7 +111,7 @@ def match_routes(matches: Mapping[str, ServedMatch], streams: StreamLimit) -> AP
     @router.get("", responses=answer(list[MatchRow], [_EXAMPLES["row"]]) | refusals())
     def list_matches() -> Response:
         """List the matches of the run."""
-        return as_json([_row(one.feed) for one in found.all()])
+        return as_json([_row(one) for one in found.all()])
 
     @router.get("/{match}", responses=answer(MatchSheet, _EXAMPLES["sheet"]) | refusals(404))
     def sheet(match: _Name) -> Response:
@@ -129,9 +127,9 @@ def match_routes(matches: Mapping[str, ServedMatch], streams: StreamLimit) -> AP
     @router.get("/{match}/health", responses=answer(Health, _EXAMPLES["health"]) | refusals(404))
     def health(match: _Name) -> Response:
         """Return whether the match is live, with reasons if it is not."""
-        monitor = found[match].monitor
-        problems = monitor.problems()
-        return as_json(Health("troubled" if problems else "ended" if monitor.feed.ended() else "live", problems))
+        served = found[match]
+        problems = served.problems()
+        return as_json(Health("troubled" if problems else "ended" if served.feed.ended() else "live", problems))
 
     @router.get("/{match}/events", responses=answer(Events, _EXAMPLES["events"]) | refusals(404, 503))
     def events(
@@ -141,7 +139,7 @@ def match_routes(matches: Mapping[str, ServedMatch], streams: StreamLimit) -> AP
         """Return the events that stand, with corrections applied, in order of time."""
         served = found[match]
         choice = _choice(served, kind, team, player, begin, end)
-        with _one_of(lists, "too many clients ask for events; follow the updates instead"):
+        with one_of(lists, "too many clients ask for events; follow the updates instead"):
             return as_json(_events(served, choice, limit))
 
     @router.get("/{match}/updates", responses=answer(Portion, _EXAMPLES["portion"]) | refusals(404))
@@ -189,7 +187,7 @@ def match_routes(matches: Mapping[str, ServedMatch], streams: StreamLimit) -> AP
     ) -> Response:
         """Return the positions of a stretch that is committed, at most some seconds of it."""
         served, begin_us = found[match], min(parse_time_us(begin), _NUMBER_MAX)
-        with _one_of(lists, "too many clients ask for much; ask again"):
+        with one_of(lists, "too many clients ask for much; ask again"):
             return as_json(_history(served.folder, begin_us, begin_us + round(seconds * 1e6)))
 
     @router.get("/{match}/positions/stream", responses=streamed(Positions) | refusals(404, 503))
@@ -224,7 +222,7 @@ class _Following:
 class _Watching:
     """The views of a match, as they arrive."""
 
-    def __init__(self, feed: MatchFeed) -> None:
+    def __init__(self, feed: ServedFeed) -> None:
         self._feed = feed
         self._last: View | None = None
 
@@ -237,10 +235,11 @@ class _Watching:
         return _positions(view), ""
 
 
-def _row(feed: MatchFeed) -> MatchRow:
+def _row(served: ServedMatch) -> MatchRow:
+    feed = served.feed
     sheet = feed.sheet()
     progress = feed.ended(), feed.now_us(), feed.frontier_us(), feed.next_seq()
-    return MatchRow(sheet.match_id, sheet.home, sheet.away, *progress)
+    return MatchRow(sheet.match_id, sheet.home, sheet.away, *progress, served.page)
 
 
 def _choice(served: ServedMatch, kind: str, team: str, player: str, begin: str, end: str) -> Choice:
@@ -258,17 +257,6 @@ def _events(served: ServedMatch, choice: Choice, limit: int) -> Events:
     states, detected = rows["state"].to_pylist(), rows["detected_us"].to_pylist()
     found = [StandingEvent(*one) for one in zip(states, detected, event_records(rows), strict=True)]
     return Events(frontier_us, len(table) > limit, found)
-
-
-@contextmanager
-def _one_of(lists: threading.BoundedSemaphore, refusal: str) -> Iterator[None]:
-    """Hold one of the answers that may be made at a time; refuse with 503 if all are held."""
-    if not lists.acquire(blocking=False):
-        raise HTTPException(503, refusal, {"Retry-After": "1"})
-    try:
-        yield
-    finally:
-        lists.release()
 
 
 def _positions(view: View | None) -> Positions:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.api.answers import Portion
-from app.hub.feed import MatchFeed
+from app.api.served import ServedFeed
 from football.update_stream import UpdateRecord
 from replay.event_choice import Choice
 from replay.match_store import committed_updates
@@ -28,7 +28,7 @@ class UpdateReader:
         folder: of its store.
     """
 
-    def __init__(self, feed: MatchFeed, folder: Path) -> None:
+    def __init__(self, feed: ServedFeed, folder: Path) -> None:
         self._feed, self._folder = feed, folder
 
     def read(self, since: int, epoch: int | None, choice: Choice, limit: int = UPDATES_MAX) -> Portion:

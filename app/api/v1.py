@@ -17,14 +17,28 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from app.api.accuracy import STRUCTS as ACCURACY_STRUCTS
+from app.api.accuracy import accuracy_routes
+from app.api.analyst import STRUCTS as ANALYST_STRUCTS
+from app.api.analyst import analyst_routes
 from app.api.calibration import STRUCTS as CALIBRATION_STRUCTS
 from app.api.calibration import calibration_routes
 from app.api.cameras import STRUCTS as CAMERA_STRUCTS
 from app.api.cameras import camera_routes, rule_routes
+from app.api.decisions import STRUCTS as DECISION_STRUCTS
+from app.api.decisions import decision_routes
 from app.api.limits import RateLimiter, StreamLimit
 from app.api.matches import STRUCTS, match_routes
+from app.api.notes import STRUCTS as NOTE_STRUCTS
+from app.api.notes import notes_routes
+from app.api.replay import STRUCTS as REPLAY_STRUCTS
+from app.api.replay import replay_routes
+from app.api.review import STRUCTS as REVIEW_STRUCTS
+from app.api.review import review_routes
 from app.api.schemas import Refusal, as_json, describe, refused
 from app.api.served import ServedMatch
+from app.api.what_if import STRUCTS as WHAT_IF_STRUCTS
+from app.api.what_if import what_if_routes
 from app.base.errors import one_line
 from app.cameras.group import CameraGroup
 from app.cameras.refusals import OrderRefusedError
@@ -52,6 +66,13 @@ def api_application(matches: Mapping[str, ServedMatch], cameras: CameraGroup) ->
         dependencies=[Depends(limiter.admit)],
     )
     api.include_router(match_routes(matches, streams))
+    api.include_router(replay_routes(matches))
+    api.include_router(review_routes(matches))
+    api.include_router(what_if_routes(matches))
+    api.include_router(notes_routes(matches))
+    api.include_router(decision_routes(matches))
+    api.include_router(analyst_routes(matches))
+    api.include_router(accuracy_routes(matches))
     api.include_router(camera_routes(cameras, streams))
     api.include_router(calibration_routes(cameras))
     api.include_router(rule_routes(cameras))
@@ -59,7 +80,8 @@ def api_application(matches: Mapping[str, ServedMatch], cameras: CameraGroup) ->
     for kind in (StarletteHTTPException, UserError):
         api.add_exception_handler(kind, _refuse)
     api.add_exception_handler(RequestValidationError, _refuse_values)
-    describe(api, [*STRUCTS, *CAMERA_STRUCTS, *CALIBRATION_STRUCTS])
+    replayed = [*REPLAY_STRUCTS, *REVIEW_STRUCTS, *WHAT_IF_STRUCTS, *NOTE_STRUCTS, *DECISION_STRUCTS, *ACCURACY_STRUCTS]
+    describe(api, [*STRUCTS, *ANALYST_STRUCTS, *replayed, *CAMERA_STRUCTS, *CALIBRATION_STRUCTS])
     return api
 
 

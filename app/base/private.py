@@ -166,6 +166,17 @@ def temporary_folder() -> Path:
     return folder
 
 
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Lock a folder while the context lasts; wait as long as another process holds the lock."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def _lock(folder: Path) -> int | None:
     """Locks a folder until the descriptor is closed; None if another process has locked it, or it is a link."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

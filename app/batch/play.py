@@ -22,11 +22,11 @@ import pyarrow.parquet as pq
 from app.base.errors import reason_of
 from app.base.pace import NEVER_US
 from app.base.terminal import make_console
-from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, RecordedMatch
 from app.pipeline.folder import MatchCommits, open_match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost, NoFollower
 from app.pipeline.options import PIPELINE, options_of, with_costs
+from app.settings.patterns import check_patterns
 from app.settings.resolve import make_settings
 from app.sources.captures import is_capture
 from app.sources.interface import Recording
@@ -37,6 +37,7 @@ from replay.capture import Capture
 from replay.event_list import consolidated_events, progress
 from replay.match_store import read_commits, read_run
 from replay.official_feed import JOURNAL
+from replay.scoring.changes import KindChange, compare
 
 #: Files in a result's folder: the input and the result; the changes.
 REPORT, CHANGES_FILE = "batch.json", "changes.parquet"
@@ -57,6 +58,7 @@ class BatchOptions(msgspec.Struct, frozen=True):
         parameters: settings file of the detectors; empty for the defaults.
         detectors: opt-in detectors in addition to those of each recording.
         positions: True to store fused positions.
+        patterns: texts of patterns by name, in addition to those of each recording.
     """
 
     out: str
@@ -64,6 +66,7 @@ class BatchOptions(msgspec.Struct, frozen=True):
     parameters: str = ""
     detectors: tuple[str, ...] = ()
     positions: bool = True
+    patterns: dict[str, str] = {}
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -164,12 +167,14 @@ def _given(recorded: RecordedMatch, batch: BatchOptions, draft: Path) -> dict[st
         "source": recorded.source, "store": draft, "engine": "inprocess", "speed": "max", "alpha": batch.alpha,
         "retraction": "auto" if batch.alpha == "auto" else "on-demand", "dashboard": False, "camera": False,
     }  # fmt: skip
-    opt_in = set(batch.detectors)
+    opt_in, patterns = set(batch.detectors), dict[str, str]()
     if recorded.store:
         stored = read_run(recorded.store).get("settings")  # without its parameters: some may no longer exist
         if isinstance(stored, dict):
             opt_in |= set(stored.get("detectors") or ()) & set(OPT_IN)
             given["allowed_lateness_s"] = stored.get("allowed_lateness_s")
+            patterns |= check_patterns(stored.get("patterns") or {}, f"{recorded.store}/run.json")
+    given["patterns"] = patterns | batch.patterns
     if opt_in:
         given["detectors"] = ",".join(sorted(opt_in))
     if batch.parameters:
@@ -205,7 +210,8 @@ def _compared(name: str, recorded: RecordedMatch, events: pa.Table, draft: Path)
     frontier_us, ended = progress(recorded.store)
     before = consolidated_events(recorded.store)
     if not ended:  # here the match ends at the interruption: what was not final there may differ
-        before, events = (table.filter(pc.less(table["ts_us"], frontier_us)) for table in (before, events))
+        tables = before, events
+        before, events = (t.filter(pc.less(pc.add(t["ts_us"], t["lag_us"]), frontier_us)) for t in tables)
     kinds, changes = compare(name, before, events)
     pq.write_table(changes, draft / CHANGES_FILE, compression="zstd")
     return kinds

@@ -14,7 +14,7 @@ import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -23,7 +23,6 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from app.base.java import find_java
-from app.batch.changes import CHANGES, KindChange, sum_changes
 from app.batch.inputs import BatchError, RecordedMatch, find_recorded, name_matches
 from app.batch.play import CHANGES_FILE, DRAFTS, BatchOptions, Result, finished, play, share_done
 from app.pipeline.folder import locked
@@ -32,6 +31,7 @@ from app.sources.captures import is_capture
 from app.spark.session import start_session, stop_session
 from football.untrusted import LISTING_BYTES_MAX, UntrustedError, is_folder, read_json, read_parquet
 from replay.capture import Capture
+from replay.scoring.changes import CHANGES, KindChange, sum_changes
 
 #: File in the folder of the results: their options, and the folder of each source.
 BATCH = "batch.json"
@@ -40,6 +40,8 @@ BATCH = "batch.json"
 _DEATHS = 2
 
 _POLL_S = 0.5
+
+_Work, _Done = TypeVar("_Work"), TypeVar("_Done")
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -114,7 +116,7 @@ def _played(
         session = start_session(find_java(os.environ), out / ".spark" / "spark.log", slots, master=master)
         try:
             work = [(name, matches[name], options) for name in rest]
-            played = _job(session, work, lambda: _report_progress(watch, rest, out, len(done)))
+            played = run_job(session, _task, work, lambda: _report_progress(watch, rest, out, len(done)))
         finally:
             stop_session(session)
             shutil.rmtree(out / DRAFTS, ignore_errors=True)
@@ -183,16 +185,20 @@ def _size(recorded: RecordedMatch) -> float:
         return 0.0
 
 
-def _job(
-    session: SparkSession, work: Sequence[tuple[str, RecordedMatch, BatchOptions]], poll: Callable[[], None]
-) -> list[Result]:
-    """Run a task a match, and poll their progress meanwhile."""
-    results: list[Result] = []
+def run_job(
+    session: SparkSession, task: Callable[[_Work], _Done], work: Sequence[_Work], poll: Callable[[], None]
+) -> list[_Done]:
+    """Run a task a match, and poll their progress twice a second meanwhile; the results are in the order of the work.
+
+    Raises:
+        BatchError: Spark gave up.
+    """
+    results: list[_Done] = []
     failed: list[Exception] = []
 
     def run() -> None:
         try:
-            results.extend(session.sparkContext.parallelize(work, len(work)).map(_task).collect())
+            results.extend(session.sparkContext.parallelize(work, len(work)).map(task).collect())
         except Exception as error:  # handed to the caller's thread
             failed.append(error)
 

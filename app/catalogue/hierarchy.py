@@ -18,6 +18,7 @@ class PlannedRow(NamedTuple):
         first: True if it belongs to the rows that are to be built first (tier M).
         rule: the rule in a line.
         source: where the rule comes from.
+        elsewhere: the part of the product that does it without a detector; empty if there is none.
     """
 
     number: str
@@ -25,6 +26,7 @@ class PlannedRow(NamedTuple):
     first: bool
     rule: str
     source: str
+    elsewhere: str = ""
 
 
 #: Name of each level.
@@ -66,52 +68,24 @@ ROWS = tuple(PlannedRow(*row) for row in (
     ("7.3", "shot off target", True,
      "the ball crosses the goal line outside the goal, without an opponent's contact", "StreamTeam; Opta"),
     ("7.7", "pass failed", True, "the first gain is an opponent's, or the ball is out", "000 5.1; kloppy"),
-    ("7.11", "miscontrol", False,
-     "a player's own touch sends the ball more than 3 m away, and it is lost within 2 s",
-     "SPADL bad_touch; numbers ours"),
     ("8.11", "pass difficulty", False, "Spearman's integral along the flight", "Spearman; accessible-space"),
     ("9.10", "foul candidate", False,
      "an opponent's contact 0.5 s before a fall, and a stop within 4 s", "IFAB Law 12; SoccER"),
-    ("10.8", "Voronoi dominance", False,
-     "share of the pitch nearest to each team, at changes of 5 %", "databallpy; floodlight"),
     ("10.10", "dangerous accessible space", False,
      "the accessible-space model five times a second, at changes of 10 %", "accessible-space"),
-    ("11.3", "third man", False, "from A by B to C, where the lane from A to C was blocked", "ours"),
     ("11.4", "overlap combination", False, "a pass to a player who ran outside the carrier within 4 s", "ours"),
-    ("11.6", "counter-press", True,
-     "a loser closes in on the ball within 2 s of the loss; won if regained within 5 s",
-     "Bauer and Anzer 2021; StatsBomb"),
-    ("11.7", "second ball", False, "the first gain within 3 s and 10 m of an aerial duel", "practice"),
-    ("12.1", "off-ball run", True,
-     "SkillCorner's ten classes, by geometry, at 4 m/s for 0.7 s in possession", "SkillCorner; numbers ours"),
-    ("12.2", "recovery run", True, "5 m/s towards the own goal, from ahead of the ball, within 10 s of a loss", "ours"),
-    ("12.3", "press trigger", True, "a cue, and the nearest opponent accelerates by 2 m/s² within 1 s", "ours"),
-    ("12.4", "coordinated press", True,
-     "three or more opponents close in at 2 m/s within 20 m of the ball", "unravelsports; ours"),
-    ("12.5", "offside trap", False, "the last line steps up at 1.5 m/s within 1 s before a pass", "ours"),
-    ("12.6", "overload", True, "two players more within 15 m of the ball in a lane for 1 s", "ours"),
-    ("12.7", "set-piece structure", True, "share of defenders who move with an attacker", "ours"),
-    ("12.8", "wall", True, "defenders in a line with gaps below 1 m, 8 to 11 m from the ball", "IFAB Law 13"),
-    ("13.1", "phase in possession", True, "FIFA's classes, with 2 s of hysteresis", "FIFA EFI"),
     ("13.2", "phase out of possession", True, "FIFA's classes, by height of the line and by pressing", "FIFA EFI"),
     ("13.3", "formation change", True, "a new formation for 60 s", "kloppy"),
     ("13.4", "role swap", False, "two players' roles exchanged for 20 s", "EFPI"),
-    ("13.6", "momentum", True,
-     "weighted difference of chances, progress and touches in the area, with a change held for 60 s", "ours"),
-    ("14.8", "threat and action value", True,
-     "xT on a grid of 16 x 12, VAEP with three actions before", "socceraction"),
     ("14.11", "fatigue flag", False, "peak speed or fast running below 80 % of a player's first half hour", "ours"),
     ("15.1", "camera region of interest", True,
-     "the ball 0.5 to 1 s ahead, with receiver and pressing players (`camera/`)", "000, 002, 004"),
+     "the ball 0.5 to 1 s ahead, with receiver and pressing players", "000, 002, 004", "camera"),
     ("15.2", "camera cut suggestion", True,
-     "shots of 3 s or more, no cut while the ball is in the penalty area", "ours"),
-    ("15.3", "highlight clip", True, "from 8 s before to 6 s after", "practice"),
+     "shots of 3 s or more, no cut while the ball is in the penalty area", "ours", "camera"),
     ("15.4", "review package", True, "stored positions with uncertainty, clip and explanation", "IFAB VAR protocol"),
     ("15.5", "referee signal", False, "within 1 s", "FIFA goal-line technology"),
-    ("15.6", "analyst's alert", True, "rules that users write", "kloppy-query; LimeCEP"),
-    ("15.7", "ticker text", True, "a sentence per event, corrected in place", "practice"),
-    ("15.9", "data-quality alarm", True, "a service level is missed for 2 s", "ours"),
-    ("15.10", "player rating", False, "value per 90 minutes, shrunk towards the mean", "ours"),
+    ("15.6", "analyst's alert", True, "rules that users write", "kloppy-query; LimeCEP", "patterns"),
+    ("15.9", "data-quality alarm", True, "a service level is missed for 2 s", "ours", "health"),
 ))
 # fmt: on
 
@@ -136,6 +110,7 @@ and payloads of the detectors that exist.
 | built | the detector of this name does it |
 | covered | the detector of this name, which has another number, does it as well |
 | added | a detector that the first list did not have |
+| elsewhere | a part of the product does it: [camera](cameras.md), [patterns](patterns.md), [health](operation.md) |
 | planned, later | nobody has built it yet; `planned` rows come first |
 """
 
@@ -157,7 +132,8 @@ def hierarchy(entries: Sequence[DetectorInfo]) -> str:
 
 def _planned(row: PlannedRow, entries: Sequence[DetectorInfo]) -> tuple[str, ...]:
     by = next((entry.kind for entry in entries if row.number in entry.covers), None)
-    status = f"covered: {by}" if by else "planned" if row.first else "later"
+    waits = f"elsewhere: {row.elsewhere}" if row.elsewhere else "planned" if row.first else "later"
+    status = f"covered: {by}" if by else waits
     return row.number, row.name, row.rule, row.source, status
 
 

@@ -14,13 +14,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TimeElapsedColu
 from rich.table import Table
 
 from app.base.terminal import make_console, make_progress
-from app.batch.changes import KindChange, sum_changes
 from app.batch.play import BatchOptions, Result
 from app.batch.run import Watch, as_plain, run_batch, totals
 from app.cli.options import Given
 from app.cli.output import print_json
 from app.settings.parameters import load_parameters
 from app.settings.resolve import make_settings
+from replay.scoring.changes import KindChange, sum_changes
 
 app = typer.Typer(add_completion=False)
 
@@ -43,6 +43,10 @@ def batch(
     detectors: Annotated[
         str | None, Given(help="Opt-in detectors to run as well, with commas, besides those of the recording.")
     ] = None,
+    patterns: Annotated[
+        str | None,
+        Given(help="Files of patterns or folders of them, with commas, besides those of the recording."),
+    ] = None,
     alpha: Annotated[
         str, Given(help="Share of the slack that is waited, as of `live`. The events are the same with any value.")
     ] = "1",
@@ -59,13 +63,15 @@ def batch(
     Examples:
         touchline batch matches/ --out again
         touchline batch matches/ derby.parquet --out mine --parameters mine.toml
+        touchline batch matches/ --out found --patterns patterns/
     """
     if parameters is not None:
         load_parameters(parameters)  # a wrong file is refused once, and not by every match
-    checked = make_settings({"detectors": detectors, "alpha": alpha})
+    checked = make_settings({"detectors": detectors, "alpha": alpha, "patterns": patterns})
     choices = BatchOptions(
-        str(out.resolve()), alpha, str(parameters.resolve()) if parameters else "", checked.detectors, positions
-    )
+        str(out.resolve()), alpha, str(parameters.resolve()) if parameters else "", checked.detectors, positions,
+        dict(checked.patterns),
+    )  # fmt: skip
     console = make_console(stderr=as_json, width=None if sys.stdout.isatty() else 150)
     with _progress(console, len(given)) as watch:
         results, skipped = run_batch(given, choices, jobs=jobs, master=master, anew=anew, watch=watch)

@@ -93,6 +93,8 @@ def _shown(resolved: ResolvedSettings, name: str, layer: Layer | None) -> Settin
     elif isinstance(value, Parameters):
         pairs = zip(all_parameters(value), all_parameters(Parameters()), strict=True)
         value = {mine.path: mine.value for mine, default in pairs if mine.value != default.value}
+    elif name == "patterns":
+        value = tuple(value)
     elif isinstance(value, Path):
         value = str(value)
     return Setting(value, layer.kind, layer.called(name)) if layer is not None else Setting(value, "default", "")

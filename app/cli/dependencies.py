@@ -34,6 +34,7 @@ QUICK_TESTS = (
     "tests/simulator/test_simulate.py", "tests/simulator/radio", "tests/simulator/tracking",
     "tests/camera/test_protocols.py", "tests/camera/test_foreign_client.py", "tests/app/cameras/test_film.py",
     "tests/app/export", "tests/app/report", "tests/app/api", "tests/app/cli/test_main.py", "tests/app/cli/test_help.py",
+    "tests/app/base/test_paper.py", "tests/app/gateway/transports",
     "tests/app/history", "tests/app/hub",
     "tests/app/kafka/test_source.py", "tests/app/library/test_library.py", "tests/app/operations",
     "tests/app/pipeline", "tests/app/settings", "tests/app/spark/test_seat.py",

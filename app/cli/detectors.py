@@ -186,9 +186,18 @@ picture: `touchline detectors --graph --out docs/images/detectors.svg`.
 
 {sizes}
 
-Every published event has a kind, a time, and where they apply a variant, team, player, position, confidence and
-`detail`. A section says what they mean for its kinds, and its table which names `detail` may have. A name ends in its
+To find a kind, search this page for it, such as `restart.corner`. Every published event has these columns, where they
+apply; a section says what they mean for its kinds, and its table which names `detail` may have. A name ends in its
 unit. The class of a detector is in the file that *code* names.
+
+| column | holds |
+|---|---|
+| `kind`, `variant` | what happened, and which sort of it |
+| `ts_us` | event time: microseconds from the zero of the source |
+| `team`, `player` | `home` or `away`; the object id of the player |
+| `x_m`, `y_m`, `z_m` | metres from the centre spot; x to the right, y up on a plan of the pitch |
+| `confidence` | 0 to 1 |
+| `causes` | ids of the events that it follows from |
 
 `confidence` is the chance that the event stands and is right, counted in ragged simulated matches by kind, input and
 circumstances in `detectors/confidence.toml`

@@ -1,23 +1,27 @@
-"""The reference page of the command line: ``python -m app.cli.docs > docs/cli.md``.
+"""The pages and the picture of ``docs/`` that are made from the code: ``python -m app.cli.docs`` writes them all.
 
-The page is made from the tree of commands itself, so a new command or option needs no line here; a test compares the
-page with the tree.
+The page of the command line is made here, from the tree of commands itself, so a new command or option needs no line
+here. A test compares each page with what the code gives.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 from typer.main import get_command
 
-from app.base.program import with_version
+from app.base.program import PROGRAM, with_version
+from app.cli.detectors import render
 from app.cli.main import GROUPS, LazyCommand, app
+from app.tables import page as tables
+from detectors.parameters import Parameters
+
+DOCS = PROGRAM / "docs"
 
 _HEAD = """# The command line
 
-Every command of `./touchline`, made by `python -m app.cli.docs > docs/cli.md`; do not edit. An option without a default
+Every command of `./touchline`, made by `python -m app.cli.docs`; do not edit. An option without a default
 here either has it in its description or needs none. Options of `live` may also stand in a settings file or in the
 environment: [operation](operation.md).
 
@@ -28,8 +32,21 @@ one line that names the place, and exit code 70; with `TOUCHLINE_TRACEBACK=1` it
 """
 
 
+def generated() -> dict[str, str]:
+    """Every file of ``docs/`` that is made from the code: its name there, and its text."""
+    parameters = Parameters()
+    return {
+        "cli.md": markdown(),
+        "tables.md": tables.markdown(),
+        "detectors.md": render("markdown", parameters),
+        "thresholds.md": render("thresholds", parameters),
+        "hierarchy.md": render("hierarchy", parameters),
+        "images/detectors.svg": render("graph", parameters, picture=True),
+    }
+
+
 def markdown() -> str:
-    """The page: a table of the commands, then a section a command with examples, arguments and options."""
+    """The page of the command line: a table of the commands, then for each its examples, arguments and options."""
     commands = dict(_commands(get_command(app), "touchline"))
     table = ["| command | what it does |", "|---|---|"]
     for group, names in GROUPS.items():
@@ -94,4 +111,5 @@ def _paragraphs(text: str | None) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(markdown())
+    for name, text in generated().items():
+        (DOCS / name).write_text(text, encoding="utf-8")

@@ -20,12 +20,12 @@ from packaging.requirements import InvalidRequirement, Requirement
 from rich.table import Table
 from rich.text import Text
 
-from app.api.servers import METRICS_PORT
 from app.base.errors import one_line
 from app.base.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
 from app.base.program import PROGRAM, is_checkout, program_version
 from app.base.terminal import make_console
 from app.cli.dependencies import locked_requirements
+from app.cli.doctor_gateway import examine_gateway
 from app.cli.doctor_security import examine_security
 from app.cli.finding import Finding
 from app.cli.live import options_of_live
@@ -37,6 +37,7 @@ from app.pipeline.folder import locked
 from app.pipeline.recovery import STATES, plan_recovery
 from app.pipeline.seal import code_fingerprint
 from app.pipeline.state_store import StateStore
+from app.run.servers import METRICS_PORT
 from app.settings.layers import LayerError, chosen_file
 from app.settings.model import LiveSettings, SettingsError
 from app.settings.parameters import ParametersError
@@ -105,6 +106,9 @@ def doctor(
     security: Annotated[
         bool, Given("--security", help="Check what other users and machines could read, change or reach, instead.")
     ] = False,
+    gateway: Annotated[
+        Path | None, Given("--gateway", help="Check the feeds of a gateway instead, by the folder that it writes.")
+    ] = None,
 ) -> None:
     """Checks this machine for a live match, with a remedy for each fault; exit code 1 if a match would not run.
 
@@ -114,14 +118,23 @@ def doctor(
         touchline doctor
         touchline doctor --security
         touchline doctor --store matches/derby --publish kafka://broker:9092/events
+        touchline doctor --gateway match
     """
+    if gateway is not None:
+        if not _shown(list(examine_gateway(gateway)), as_json=as_json):
+            raise typer.Exit(1)
+        return
     if not run_doctor(options_of_live(context.args), as_json=as_json, security=security):
         raise typer.Exit(1)
 
 
 def run_doctor(flags: Mapping[str, Any], *, as_json: bool, security: bool = False) -> bool:
     """Examine and print; True if a live match with these options will run, or is safe from others."""
-    findings = list((_examine_security if security else examine)(flags, os.environ, Path()))
+    return _shown(list((_examine_security if security else examine)(flags, os.environ, Path())), as_json=as_json)
+
+
+def _shown(findings: list[Finding], *, as_json: bool) -> bool:
+    """Print findings; True if none is bad."""
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:

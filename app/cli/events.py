@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from app.cli.event_output import write_events
-from app.cli.options import EventForm, Folder, From, Kinds, Out, Player, Team, To
+from app.cli.options import EventForm, Folder, From, Given, Kinds, Out, Player, Team, To
 from replay.event_list import consolidated_events
 
 app = typer.Typer(add_completion=False)
@@ -19,6 +21,9 @@ def events(
     player: Player = "",
     begin: From = None,
     end: To = None,
+    house: Annotated[
+        bool, Given("--house", help="Add UTC and the timecode of the house, see `touchline timecode`.")
+    ] = False,
     form: EventForm = None,
     out: Out = None,
 ) -> None:
@@ -28,5 +33,6 @@ def events(
         touchline events matches/demo --kind pass.complete,shot --team home
         touchline events matches/demo --player 7 --from 4:00 --to 5:30
         touchline events matches/demo --format parquet --out events.parquet
+        touchline events matches/demo --kind goal --house
     """
-    write_events(consolidated_events, folder, (kind, team, player, begin, end), form, out)
+    write_events(consolidated_events, folder, (kind, team, player, begin, end), form, out, house=house)

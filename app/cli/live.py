@@ -68,6 +68,8 @@ def live(
 
     if settings["source"] is not None or settings["camera"] or settings["standby"]:
         raise SettingsError("--matches cannot be combined with --source, --camera or --standby")
+    if resolved.nodes > 1:
+        raise SettingsError("--matches cannot be combined with --nodes: many matches share the seats instead")
     common = common_of(resolved, context.params)
     raise typer.Exit(run_matches(lambda: entries_of(matches), common, as_json=as_json))
 

@@ -27,16 +27,25 @@ from app.base.errors import one_line
 from app.base.program import PROGRAM, program_version
 from football.errors import UserError
 
+_OPERATE = (
+    "cameras", "gateway", "doctor", "inspect", "config", "token", "broker", "bundle", "dependencies", "nodes", "place",
+    "test",
+)  # fmt: skip
+_ASK = (
+    "events", "updates", "follow", "score", "explain", "review", "whatif", "trace", "query", "compare", "patterns",
+    "timecode",
+)  # fmt: skip
+
 #: Commands by what they are for, in the order of the help.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Play matches": ("live", "batch", "official", "publish"),
-    "Ask what happened": ("events", "updates", "follow", "score", "explain", "trace", "query", "patterns"),
+    "Play matches": ("live", "open", "batch", "official", "publish"),
+    "Ask what happened": _ASK,
     "Make data and pages": ("report", "export", "simulate", "annotate", "detectors", "order", "render"),
-    "Operate": ("cameras", "doctor", "inspect", "config", "token", "broker", "bundle", "dependencies", "place", "test"),
+    "Operate": _OPERATE,
 }
 
 #: Modules of commands whose name is another one.
-_MODULES = {"test": "run_tests"}
+_MODULES = {"test": "run_tests", "open": "open_matches"}
 
 #: Each command with its module, in the order of the help.
 COMMANDS: Mapping[str, str] = {

@@ -30,6 +30,9 @@ _HEAD = (
     "method", "order-late", "timeout-late", "mean", "median", "p95", "max", "B mean", "B median", "B max", "buffered",
 )  # fmt: skip
 
+#: Former name of the policy ``progress``. A frontier is something else where the word comes from (timely dataflow).
+_FORMER = "frontier"
+
 
 class OrderError(UserError, ValueError):
     """A policy that does not exist, or a setting out of range; the message names the option."""
@@ -41,19 +44,19 @@ def order(
         Path, typer.Argument(help="A CSV file of the out-of-order data sets (.csv, .csv.gz), or a capture's folder.")
     ],
     method: Annotated[
-        str, Given(help="fixed, kslack, adaptive, sba, bett, betta, bettwa, bettd, frontier, or all.")
-    ] = "frontier",
+        str, Given(help="fixed, kslack, adaptive, sba, bett, betta, bettwa, bettd, progress, or all.")
+    ] = "progress",
     profile: Annotated[
         str, Given(help="Reading of paper 001: literal, or paper (what its tables come from).")
     ] = "literal",
     alpha: Annotated[float, Given(help="Share of the slack to wait, 0 to 1.")] = 1.0,
     k: Annotated[int | None, Given(help="Slack in ms of fixed and sba; first slack of the others.")] = None,
     scale: Annotated[float, Given("--lambda", help="Margin of adaptive, in standard deviations.")] = 0.5,
-    patience: Annotated[float, Given(help="Seconds that frontier waits for a silent source.")] = 7.0,
+    patience: Annotated[float, Given(help="Seconds that progress waits for a silent source.")] = 7.0,
     discovery: Annotated[
-        float, Given("--newcomers", help="Seconds without a new source until frontier expects no more.")
+        float, Given("--newcomers", help="Seconds without a new source until progress expects no more.")
     ] = 6.0,
-    sources: Annotated[int | None, Given(help="Number of the sources, if known; for frontier.")] = None,
+    sources: Annotated[int | None, Given(help="Number of the sources, if known; for progress.")] = None,
     as_json: Annotated[bool, Given("--json", help="Print a JSON object for each method on stdout.")] = False,
 ) -> None:
     """Sorts an out-of-order stream by a slack policy, and reports the resulting order and times.
@@ -195,6 +198,8 @@ def _cells(figures: dict[str, Any]) -> Iterator[str]:
 
 
 def _choice(option: str, value: str, known: Iterable[str]) -> str:
+    if value == _FORMER:
+        raise OrderError(f"{option} {value}: is called progress, since it waits for source progress")
     if value not in known:
         raise OrderError(f"{option} {value}: must be one of {', '.join(known)}")
     return value

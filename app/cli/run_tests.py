@@ -25,7 +25,7 @@ def run_tests(
     context: typer.Context,
     slow: Annotated[bool, Given("--slow", help="Run the slow tests too.")] = False,
 ) -> None:
-    """Runs the tests, two files at a time; further arguments go to pytest, which then runs one after the other.
+    """Runs the tests, three files at a time; further arguments go to pytest, which then runs one after the other.
 
     Examples:
         touchline test
@@ -36,6 +36,6 @@ def run_tests(
     if find_spec("pytest") is None:
         raise NoTestsError("the test tools are not installed: run ./touchline test, which installs them")
     chosen = [] if slow or "-m" in context.args else ["-m", "not slow"]
-    parallel = [] if slow or context.args else ["-n", "2", "--dist", "loadfile"]
+    parallel = [] if slow or context.args else ["-n", "3", "--dist", "loadfile"]
     command = [sys.executable, "-m", "pytest", *chosen, *parallel, *context.args]
     raise typer.Exit(subprocess.run(command, cwd=PROGRAM, check=False).returncode)

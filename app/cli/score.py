@@ -15,7 +15,7 @@ from replay.scoring.figures import KindScore, Score
 from replay.scoring.figures import score as score_events
 from replay.scoring.frames import FrameScore
 from replay.scoring.payloads import ValueScore
-from replay.scoring.rates import Rate
+from replay.scoring.rates import rate_rows
 
 app = typer.Typer(add_completion=False)
 
@@ -23,7 +23,6 @@ _HEAD = (
     "kind", "window", "true", "found", "both", "prec", "rec", "F1", "strict", "err ms", "p95", "place m",
     "missed ones taken for",
 )  # fmt: skip
-_RATES = ("a match of 90 minutes", "found", "true", "published", "")
 
 
 @app.command()
@@ -43,8 +42,8 @@ def score(
     A match that `touchline simulate` has written has a truth, which `touchline live --source DIR` leaves beside it.
 
     `true`: how often it happened; `found`: how often it was detected; `both`: pairs of the two. `strict`: F1 if a pair
-    with another variant counts as wrong. `err ms`, `p95`: how far a pair is apart in time; `place m`: over ground. The
-    last column has what missed ones were taken for, and in brackets variants (true > found).
+    with another variant, place or value counts as wrong. `err ms`, `p95`: how far a pair is apart in time; `place m`:
+    over ground. The last column has what missed ones were taken for, and in brackets variants (true > found).
 
     Truths from before the first and after the last position of the store are left out: a run may have played a part of
     the match only.
@@ -105,19 +104,9 @@ def _rate_lines(result: Score) -> list[str]:
     """The match beside what leagues publish; ``!`` marks a figure outside, beyond what chance explains."""
     if not result.rates:
         return []
-    rows = [_RATES]
-    for rate in result.rates:
-        low, high = rate.published.range
-        rows.append((rate.published.name, _rate(rate.found), _rate(rate.true), f"{low:g} to {high:g}", ""))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_RATES) - 1)]
+    rows = [(*row, "") for row in rate_rows(result.rates)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
     return ["", *(_aligned(row, widths) for row in rows)]
-
-
-def _rate(rate: Rate | None) -> str:
-    if rate is None or rate.value is None:
-        return "-"
-    figure = f"{rate.value:,.0f}" if rate.value >= 1_000 else f"{rate.value:.3g}"
-    return figure + ("" if rate.verdict == "ok" else f" ! {rate.verdict}")
 
 
 def _row(kind: str, f: KindScore) -> tuple[str, ...]:

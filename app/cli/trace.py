@@ -5,16 +5,17 @@ adaptation may differ. A capture that still grows is traced up to its end so far
 
 Only a stretch around the event is played: the match store, or the capture itself, has the arrival times at which the
 event or packet was mentioned. The stretch begins some seconds before, in which units learn their slack, and begins
-earlier if the event does not come out. Only the detectors play that the event depends on, or that depend on it. Slack
-and alpha then may differ from those of the run, and costs are those of an average machine; ``--whole`` plays from the
-beginning of the match, with costs as measured. An inner event, which no store has, is looked for from the beginning,
-too.
+earlier if the event does not come out. It ends when each unit that the event reached has worked on it. Only the
+detectors play that the event depends on, or that depend on it. Slack and alpha then may differ from those of the run,
+and costs are those of an average machine; ``--whole`` plays from the beginning of the match, with costs as measured. An
+inner event, which no store has, is looked for from the beginning, too.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -34,6 +35,7 @@ from detectors.catalogue import build_detectors
 from detectors.parameters import Parameters
 from football.errors import UserError
 from football.packets import RAW_KINDS
+from middleware.engine import Engine
 from middleware.trace import Arrived, Concluded, HistoryLine, Released, Trace, event_history
 from replay.capture import Capture
 from replay.event_choice import format_time
@@ -47,7 +49,7 @@ _NAMES_MAX = 4
 
 #: Time before the event from which the match is played: units learn their slack in it. If the event does not come out,
 #: the next one is tried.
-_LEADS_US = (12_000_000, 40_000_000, 300_000_000)
+_LEADS_US = (5_000_000, 40_000_000, 300_000_000)
 
 
 class TraceError(UserError, ValueError):
@@ -131,10 +133,11 @@ class _Replay:
             allowed_lateness_ms=self.margin_us // 1_000,
             parameters=stored.get("parameters", Parameters()),
             extra=tuple(stored.get("detectors", ())),
+            patterns=stored.get("patterns", {}),
             about=about,
         )
         self._options = options if about else with_costs(options, capture.sheet, capture)
-        detectors = build_detectors(capture.sheet, options.parameters, options.extra)
+        detectors = build_detectors(capture.sheet, options.parameters, options.extra, patterns=options.patterns)
         kinds = {*RAW_KINDS, *(kind for detector in detectors for kind in detector.spec.outputs)}
         if about and about not in kinds:
             raise TraceError(f"no event of kind {about!r} in {folder}; `touchline events` lists all")
@@ -143,11 +146,19 @@ class _Replay:
         """Stretches of arrival time around instants, as long as the lateness of an input may be."""
         return [(seen_us - self.margin_us, seen_us + self.margin_us) for seen_us in sorted(set(mentioned_us))]
 
-    def play(self, trace: Trace, title: str, begin_us: int, end_us: int) -> Trace:
-        """Play a stretch with traced units; of a capture that still grows, the part that can be read."""
+    def play(self, trace: Trace, title: str, begin_us: int, end_us: int, enough_us: int | None = None) -> Trace:
+        """Play a stretch with traced units; of a capture that still grows, the part that can be read.
+
+        Args:
+            trace: records the stretch.
+            title: of the progress bar.
+            begin_us: arrival time at which it begins.
+            end_us: arrival time at which it ends.
+            enough_us: arrival time after which it ends as soon as no unit has the watched event before it.
+        """
         capture = self.capture
         begin_us, end_us = max(begin_us, capture.begin_us), min(end_us, self.until_us)
-        pipeline = MatchPipeline(capture.sheet, self._options, make_unit=trace.unit)
+        pipeline = MatchPipeline(capture.sheet, self._options, make_engine=partial(Engine, make_unit=trace.unit))
         blocks = replayed(self.folder, capture.payloads(begin_us, end_us), begin_us, end_us)
         span = f"{title}: {format_time(begin_us)} to {format_time(end_us)}"
         with make_progress(self._console, BarColumn(), TimeRemainingColumn()) as bar:
@@ -156,6 +167,8 @@ class _Replay:
                 trace.at(arrival_us)
                 pipeline.push(payload, arrival_us)
                 bar.update(task, completed=arrival_us - begin_us)
+                if enough_us is not None and arrival_us > enough_us and trace.mentioned_us and not trace.awaiting:
+                    return trace
         if capture.is_finished and end_us == capture.end_us:
             pipeline.finish()
         return trace
@@ -192,7 +205,8 @@ def _trace_part(replay: _Replay, event: str, mentioned_us: list[int]) -> list[Hi
     """The history of an event whose arrival times are known, from as short a stretch as it comes out in."""
     windows = replay.windows(mentioned_us)
     for lead_us in _LEADS_US:
-        trace = replay.play(Trace(event, windows), "Playing", windows[0][0] - lead_us, windows[-1][1])
+        begin_us, end_us = windows[0][0] - lead_us, windows[-1][1]
+        trace = replay.play(Trace(event, windows), "Playing", begin_us, end_us, max(mentioned_us))
         if trace.mentioned_us:
             return event_history(trace.records, event)
     return _trace_all(replay, event)
@@ -229,7 +243,7 @@ def _sentence(record: Any) -> str:
         return f"{record.event} {what} {since_ms:.1f} ms after it happened{late}{early}"
     if isinstance(record, Released):
         k_ms = f"K {record.k_us / 1e3:.1f} ms"
-        if record.by == "frontier":
+        if record.by == "progress":
             reason = f"the sources had reported everything up to it (alpha {record.alpha:.2f}, {k_ms})"
         elif record.alpha:
             reason = f"alpha {record.alpha:.2f} of {k_ms} had passed"

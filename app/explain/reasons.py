@@ -15,8 +15,9 @@ match up to the event.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ from football.errors import CaptureError, UserError
 from football.payloads import Scalar
 from football.untrusted import decode_json
 from football.update_stream import EventRecord
+from middleware.engine import Engine
 from middleware.provenance import Conclusion, ConclusionLog
 from replay.capture import Capture
 from replay.formats.officials import decode
@@ -182,17 +184,20 @@ def explain(folder: Path, name: str, progress: Callable[[str], None] = lambda te
         notes.append("It was withdrawn and does not stand: its causes come from the log; `touchline trace` plays it")
     elif capture is not None:
         extra, lateness_ms = tuple(stored["detectors"]), round(stored["allowed_lateness_s"] * 1_000)
-        options = PipelineOptions(alpha=1.0, allowed_lateness_ms=lateness_ms, parameters=parameters, extra=extra)
+        options = PipelineOptions(
+            alpha=1.0, allowed_lateness_ms=lateness_ms, parameters=parameters, extra=extra, patterns=stored["patterns"]
+        )
         standing = {one: record for one, record in known.items() if log.stands(one)}
-        notes += _without_unknown(standing, parameters)
+        notes += _without_unknown(standing, parameters, stored["patterns"])
         played = _play(capture, options, log, standing, notes, progress)
     tree = Tree(known, parameters, played.conclusions, played.records)
     return Explanation(tree.node(name), tuple(_history(log.updates(name), capture)), tuple(notes), played.span_us)
 
 
-def _without_unknown(standing: dict[str, EventRecord], parameters: Parameters) -> list[str]:
+def _without_unknown(standing: dict[str, EventRecord], parameters: Parameters, patterns: Iterable[str]) -> list[str]:
     """Leave out events of detectors that this program lacks, such as a user's own; return notes about them."""
     kinds = {kind for entry in catalogue(parameters) for kind in entry.outputs}
+    kinds |= {f"pattern.{name}" for name in patterns}
     unknown = sorted({record.kind for record in standing.values()} - kinds)
     for name in [name for name, record in standing.items() if record.kind in unknown]:
         del standing[name]
@@ -246,7 +251,7 @@ def _replay(
     capture: Capture, begin_us: int, until_us: int, options: PipelineOptions, log: ConclusionLog
 ) -> RecordMaker:
     """Push a stretch of the capture; returns what makes the records of its events."""
-    pipeline = MatchPipeline(capture.sheet, options, make_unit=log.unit)
+    pipeline = MatchPipeline(capture.sheet, options, make_engine=partial(Engine, make_unit=log.unit))
     end_us = min(until_us, capture.readable_us)
     blocks = replayed(capture.path.parent, capture.payloads(begin_us, end_us), begin_us, end_us)
     for arrival_us, payload in blocks:

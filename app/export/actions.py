@@ -1,8 +1,9 @@
-"""The actions on the ball of a match, in order of time, as formats of event data list them.
+"""The actions of a match in order of time, as formats of event data list them.
 
 Passes, carries, shots and take-ons come from the analyst's tables; interceptions, tackles, clearances, actions of
-goalkeepers and own goals from their events. An action needs a period, a player and a place: the formats have no way to
-leave them out.
+goalkeepers and own goals from their events; fouls, cards and substitutions from ``app.export.discipline``. An action
+needs a period, a player and a place: the formats have no way to leave them out. Only cards and substitutions need no
+place.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from app.export.discipline import DISCIPLINE_KINDS, discipline
 from app.tables.actions import carries, duels, goals, passes, shots
 from app.tables.clock import whole
 from app.tables.columns import CARRIES, DUELS, GOALS, PASSES, SHOTS, kinds_of
@@ -41,25 +43,28 @@ _RANKS = (
     "shot",
 )
 
+#: Kinds without a place.
+PLACELESS = ("card", "substitution")
+
 
 class ExportError(UserError, ValueError):
     """A match that a format cannot hold, or a format that does not exist; the message says what is missing."""
 
 
 class Action(NamedTuple):
-    """An action on the ball.
+    """An action of a player.
 
     Attributes:
         kind: ``pass``, ``carry``, ``shot``, ``take_on``, ``tackle``, ``interception``, ``clearance``, ``save``,
-            ``claim``, ``punch``, ``pick_up`` or ``own_goal``.
+            ``claim``, ``punch``, ``pick_up``, ``own_goal``, ``foul``, ``card`` or ``substitution``.
         id: of the event.
         ts_us, end_us: event times.
         period, period_s: of the begin, on the match clock.
         team, player: the actor; of an own goal the defender's.
         attacks_x: 1 if the team attacks towards +x, -1 if not; 1 for the home team where it is unknown.
-        start, end: metres from the centre spot; the same of an action at one place.
+        start, end: metres from the centre spot; the same of an action at one place. Kinds of ``PLACELESS`` have zeros.
         outcome: as the table or the kind says: ``complete``, ``goal``, ``won``, ``lost`` and so on.
-        row: further values: the row of the table, or of a clearance the details of its event.
+        row: further values: the row of the table, or what is known of the event.
     """
 
     kind: str
@@ -97,7 +102,7 @@ def read_match(folder: Path) -> Match:
         ExportError: it has no action.
     """
     names = [table.name for table in (PASSES, SHOTS, GOALS, CARRIES, DUELS)]
-    kinds = (*kinds_of(names), *_FROM_EVENTS, "offside.offence", "play.dead", "play.live", "team.possession")
+    kinds = (*kinds_of(names), *_FROM_EVENTS, *DISCIPLINE_KINDS, "offside.offence", "play.live", "team.possession")
     events = read_match_events(folder, kinds)
     actions = sorted(_actions(events), key=_order)
     if not actions:
@@ -132,6 +137,8 @@ def _actions(match: MatchEvents) -> Iterable[Action]:
     for kind, name in _FROM_EVENTS.items():
         for event in match.of(kind):
             yield from _of_event(match, name, event)
+    for name, row in discipline(match):
+        yield from _of_row(match, name, row)
 
 
 def _of_event(match: MatchEvents, kind: str, event: EventRecord) -> Iterable[Action]:
@@ -148,6 +155,8 @@ def _of_event(match: MatchEvents, kind: str, event: EventRecord) -> Iterable[Act
 def _of_row(match: MatchEvents, kind: str, row: Row) -> Iterable[Action]:
     start, end = _place(row, "start_x_m", "start_y_m"), _place(row, "end_x_m", "end_y_m")
     team, player = row["team"], row["player"]
+    if kind in PLACELESS:
+        start = (0.0, 0.0)
     if row["period"] is None or start is None or team not in ("home", "away") or not player:
         return
     ts_us = whole(row["ts_us"], 0)  # type: ignore[arg-type]

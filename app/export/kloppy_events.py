@@ -9,6 +9,8 @@ from kloppy.domain import (
     BallState,
     BodyPart,
     BodyPartQualifier,
+    CardQualifier,
+    CardType,
     CarryResult,
     DatasetFlag,
     DuelQualifier,
@@ -40,7 +42,7 @@ from kloppy.domain import (
 )
 from kloppy.domain.models.event import UnderPressureQualifier
 
-from app.export.actions import Action, Match
+from app.export.actions import PLACELESS, Action, Match
 
 _PASS_RESULTS = {
     "complete": PassResult.COMPLETE, "intercepted": PassResult.INCOMPLETE, "out": PassResult.OUT,
@@ -64,6 +66,10 @@ _BODY = {
     "other": BodyPart.OTHER,
 }  # fmt: skip
 
+_CARDS = {
+    "yellow": CardType.FIRST_YELLOW, "second yellow": CardType.SECOND_YELLOW, "red": CardType.RED,
+}  # fmt: skip
+
 _KEEPER = {
     "save": GoalkeeperActionType.SAVE, "claim": GoalkeeperActionType.CLAIM, "punch": GoalkeeperActionType.PUNCH,
     "pick_up": GoalkeeperActionType.PICK_UP,
@@ -75,9 +81,10 @@ def kloppy_events(match: Match) -> EventDataset:
     teams, periods = _teams(match), _periods(match)
     players = {player.player_id: player for team in teams.values() for player in team.players}
     records = [
-        _build(match, action, teams[action.team], players, periods[action.period])
+        record
         for action in match.actions
         if action.player in players
+        for record in _build(match, action, teams[action.team], players, periods[action.period])
     ]
     sheet = match.events.sheet
     system = build_coordinate_system(
@@ -117,15 +124,41 @@ def _periods(match: Match) -> dict[int, Period]:
     }
 
 
-def _build(match: Match, action: Action, team: Team, players: dict[str, Player], period: Period) -> Any:
+def _build(match: Match, action: Action, team: Team, players: dict[str, Player], period: Period) -> list[Any]:
+    """The records of an action; a card is a record of its own, after the foul it is for."""
+    common = _common(action, team, players, period)
+    if action.kind in ("foul", "card"):
+        return _discipline(action, common)
+    if action.kind == "substitution":
+        on = players.get(str(action.row["replacement"]))
+        return [EventFactory().build_substitution(**common, result=None, replacement_player=on)] if on else []
+    return [_on_the_ball(action, players, common)]
+
+
+def _common(action: Action, team: Team, players: dict[str, Player], period: Period) -> dict[str, Any]:
+    """The values that every record of kloppy has."""
+    dead = action.kind in ("foul", *PLACELESS)
+    return {
+        "period": period, "timestamp": timedelta(seconds=action.period_s), "event_id": action.id, "team": team,
+        "player": players[action.player], "ball_owning_team": None if dead else team,
+        "coordinates": None if action.kind in PLACELESS else Point(*action.start),
+        "ball_state": BallState.DEAD if dead else BallState.ALIVE, "raw_event": action.row, "related_event_ids": [],
+        "freeze_frame": None, "statistics": [], "qualifiers": _qualifiers(action),
+    }  # fmt: skip
+
+
+def _discipline(action: Action, common: dict[str, Any]) -> list[Any]:
+    factory, card = EventFactory(), _CARDS.get(action.outcome)
+    found = [factory.build_foul_committed(**common, result=None)] if action.kind == "foul" else []
+    if card:
+        named = common if action.kind == "card" else {**common, "event_id": f"{action.id}/card"}
+        found.append(factory.build_card(**{**named, "qualifiers": []}, result=None, card_type=card))
+    return found
+
+
+def _on_the_ball(action: Action, players: dict[str, Player], common: dict[str, Any]) -> Any:
     row, factory = action.row, EventFactory()
     end = timedelta(seconds=action.period_s) + timedelta(microseconds=action.end_us - action.ts_us)
-    common = {
-        "period": period, "timestamp": timedelta(seconds=action.period_s), "event_id": action.id, "team": team,
-        "player": players[action.player], "coordinates": Point(*action.start), "ball_owning_team": team,
-        "ball_state": BallState.ALIVE, "raw_event": row, "related_event_ids": [], "freeze_frame": None,
-        "statistics": [], "qualifiers": _qualifiers(action),
-    }  # fmt: skip
     if action.kind == "pass":
         return factory.build_pass(
             **common, result=_PASS_RESULTS.get(action.outcome), receive_timestamp=end,
@@ -164,6 +197,8 @@ def _qualifiers(action: Action) -> list[Any]:
         found.append(BodyPartQualifier(value=part))
     if row.get("under_pressure"):
         found.append(UnderPressureQualifier(value=True))
+    if action.kind == "foul" and (card := _CARDS.get(action.outcome)):
+        found.append(CardQualifier(value=card))
     if action.kind == "tackle":
         found.append(DuelQualifier(value=DuelType.GROUND))
     if action.kind in _KEEPER:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
-from app.export.actions import Action, ExportError, Match
+from app.export.actions import PLACELESS, Action, ExportError, Match
 
 LENGTH_M, WIDTH_M = 105.0, 68.0
 
@@ -36,8 +36,11 @@ BODY_PARTS = ("foot", "head", "other", "head/other", "foot_left", "foot_right")
 _OF_KIND = {
     "carry": "dribble", "take_on": "take_on", "tackle": "tackle", "interception": "interception",
     "clearance": "clearance", "save": "keeper_save", "claim": "keeper_claim", "punch": "keeper_punch",
-    "pick_up": "keeper_pick_up", "own_goal": "bad_touch",
+    "pick_up": "keeper_pick_up", "own_goal": "bad_touch", "foul": "foul",
 }  # fmt: skip
+
+#: A second yellow card is a red one there.
+_CARDS = {"yellow": "yellow_card", "second yellow": "red_card", "red": "red_card"}
 
 _FAILED = ("lost", "intercepted", "out", "")
 
@@ -69,7 +72,7 @@ ATOMIC = pa.schema([*_HEAD, *_WHO, *_VECTOR, *_NAMED, ("type_name", pa.string())
 def spadl_table(match: Match) -> pa.Table:
     """The actions as a table of SPADL, which ``SPADLSchema`` of socceraction accepts."""
     rows = []
-    for action in match.actions:
+    for action in _listed(match):
         (x, y), (end_x, end_y) = _place(match, action, action.start), _place(match, action, action.end)
         kind, result, body = spadl_type(action), _result(action), _body(action)
         rows.append(
@@ -128,11 +131,18 @@ def spadl_type(action: Action) -> str:
     return own or ("cross" if row.get("cross") == "cross" else "pass")
 
 
+def _listed(match: Match) -> list[Action]:
+    """The actions that SPADL has: of cards only those for a foul, no substitutions."""
+    return [action for action in match.actions if action.kind not in PLACELESS]
+
+
 def _result(action: Action) -> str:
     if action.kind == "own_goal":
         return "owngoal"
     if action.kind == "shot":
         return "success" if action.outcome == "goal" else "fail"
+    if action.kind == "foul":
+        return _CARDS.get(action.outcome, "fail")
     if action.kind in ("pass", "take_on", "tackle"):
         return "offside" if action.outcome == "offside" else "fail" if action.outcome in _FAILED else "success"
     return "success"
@@ -167,11 +177,12 @@ _Atom = tuple[Action, str, str, tuple[float, float], tuple[float, float], str, i
 
 def _atoms(match: Match) -> Iterator[_Atom]:
     """Of each atomic action: action, team, player, place, vector, type, microseconds after the action's begin."""
-    for index, action in enumerate(match.actions):
+    actions = _listed(match)
+    for index, action in enumerate(actions):
         kind = spadl_type(action)
         vector = (action.end[0] - action.start[0], action.end[1] - action.start[1])
         yield action, action.team, action.player, action.start, vector, _SIMPLER.get(kind, kind), 0
-        following = match.actions[index + 1] if index + 1 < len(match.actions) else None
+        following = actions[index + 1] if index + 1 < len(actions) else None
         if (end := _end_of(action, following)) is not None:
             team, player, ended = end
             yield action, team, player, action.end, (0.0, 0.0), ended, action.end_us - action.ts_us
@@ -181,6 +192,9 @@ def _end_of(action: Action, following: Action | None) -> tuple[str, str, str] | 
     """Team, player and type of what became of an action; None if another action of the list says it."""
     if action.kind == "own_goal":
         return action.team, action.player, "owngoal"
+    if action.kind == "foul":
+        card = _CARDS.get(action.outcome)
+        return (action.team, action.player, card) if card else None
     if action.kind == "shot":
         ended = "goal" if action.outcome == "goal" else "out" if action.outcome in _OFF else None
         return (action.team, action.player, ended) if ended else None

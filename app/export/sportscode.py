@@ -19,13 +19,14 @@ _BEFORE_S, _AFTER_S = 4.0, 3.0
 _KINDS = {
     "pass": "Pass", "carry": "Carry", "shot": "Shot", "take_on": "Take-on", "tackle": "Tackle",
     "interception": "Interception", "clearance": "Clearance", "save": "Save", "claim": "Claim", "punch": "Punch",
-    "pick_up": "Pick-up", "own_goal": "Own goal",
+    "pick_up": "Pick-up", "own_goal": "Own goal", "foul": "Foul", "card": "Card", "substitution": "Substitution",
 }  # fmt: skip
 
 _LABELS = {
     "clock": "Clock", "quarter_hour": "Quarter hour", "restart": "Restart", "height": "Height", "length": "Length",
     "direction": "Direction", "cross": "Cross", "body_part": "Body part", "packing": "Packing", "xg": "xG",
     "receiver_name": "Receiver", "stopped_by_name": "Stopped by", "opponent_name": "Opponent",
+    "replacement": "Replacement",
 }  # fmt: skip
 
 _FLAGS = {

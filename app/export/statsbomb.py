@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from kloppy.domain import Point, Provider, build_coordinate_system
 
-from app.export.actions import Action, ExportError, Match, Place
+from app.export.actions import PLACELESS, Action, ExportError, Match, Place
 from football.match_sheet import Player
 
 EVENTS_FILE, LINEUPS_FILE = "events.json", "lineups.json"
@@ -26,7 +26,8 @@ _TEAM_IDS = {"home": 1, "away": 2}
 _TYPES = {
     "pass": (30, "Pass"), "carry": (43, "Carry"), "shot": (16, "Shot"), "take_on": (14, "Dribble"),
     "tackle": (4, "Duel"), "interception": (10, "Interception"), "clearance": (9, "Clearance"),
-    "own_goal": (20, "Own Goal Against"),
+    "own_goal": (20, "Own Goal Against"), "foul": (22, "Foul Committed"), "card": (24, "Bad Behaviour"),
+    "substitution": (19, "Substitution"),
     "save": (23, "Goal Keeper"), "claim": (23, "Goal Keeper"), "punch": (23, "Goal Keeper"),
     "pick_up": (23, "Goal Keeper"),
 }  # fmt: skip
@@ -51,6 +52,8 @@ _SHOT_OUTCOMES = {
 }  # fmt: skip
 
 _SHOT_TYPES = {"penalty": (88, "Penalty"), "free_kick": (62, "Free Kick"), "corner": (61, "Corner")}
+
+_CARDS = {"yellow": (7, "Yellow Card"), "second yellow": (6, "Second Yellow"), "red": (5, "Red Card")}
 
 _HEIGHTS = {"ground": (1, "Ground Pass"), "low": (2, "Low Pass"), "high": (3, "High Pass")}
 
@@ -110,9 +113,12 @@ class _Writer:
             actions = [action for action in self._match.actions if action.period == number]
             seconds = max([(end_us - begin_us) * 1e-6, *((a.end_us - begin_us) * 1e-6 for a in actions)])
             found += [self._half((18, "Half Start"), number, 0.0, team) for team in _TEAM_IDS]
-            found += [self._event(action) for action in actions if action.player in self._ids]
+            found += [self._event(action) for action in actions if self._is_known(action)]
             found += [self._half((34, "Half End"), number, seconds, team) for team in _TEAM_IDS]
         return [{"index": index, **event} for index, event in enumerate(found, 1)]
+
+    def _is_known(self, action: Action) -> bool:
+        return {action.player, action.row.get("replacement") or action.player} <= self._ids.keys()
 
     def _starting(self, team: str, players: list[Player]) -> dict[str, Any]:
         listed = [
@@ -145,8 +151,10 @@ class _Writer:
         event = self._basis(_TYPES[action.kind], action.period, action.period_s, action.team, action.id)
         event |= {
             "touchline_id": action.id, "player": self._player(action.player),
-            "location": self._place(action, action.start), "duration": round((action.end_us - action.ts_us) * 1e-6, 3),
+            "duration": round((action.end_us - action.ts_us) * 1e-6, 3),
         }  # fmt: skip
+        if action.kind not in PLACELESS:
+            event["location"] = self._place(action, action.start)
         if action.row.get("under_pressure"):
             event["under_pressure"] = True
         own = getattr(self, f"_{action.kind}", None)
@@ -202,6 +210,19 @@ class _Writer:
     def _interception(self, action: Action) -> dict[str, Any]:
         outcome = (17, "Success Out") if action.outcome == "to out" else (4, "Won")
         return {"interception": {"outcome": _named(outcome)}}
+
+    def _foul(self, action: Action) -> dict[str, Any]:
+        given: dict[str, Any] = {"type": _named((24, "Handball"))} if action.row.get("handball") else {}
+        if action.outcome in _CARDS:
+            given["card"] = _named(_CARDS[action.outcome])
+        return {"foul_committed": given}
+
+    def _card(self, action: Action) -> dict[str, Any]:
+        return {"bad_behaviour": {"card": _named(_CARDS[action.outcome])}}
+
+    def _substitution(self, action: Action) -> dict[str, Any]:
+        on = self._player(str(action.row["replacement"]))
+        return {"substitution": {"outcome": _named((103, "Tactical")), "replacement": on}}
 
     def _keeper(self, action: Action) -> dict[str, Any]:
         return {"goalkeeper": {"type": _named(_KEEPER[action.kind])}}

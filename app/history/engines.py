@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from app.batch.changes import CHANGES
 from app.history.layout import Archive, HistoryError, analyst_tables
 from app.history.views import VIEWS
 from football.tables import POSITIONS, UPDATES
+from replay.scoring.changes import CHANGES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,8 +43,11 @@ def ask_duckdb(archive: Archive) -> Ask:
     for name, parts in archive.parts.items():
         if parts:
             listed = ", ".join("'" + part.replace("'", "''") + "'" for part in parts)
-            columns = ", ".join(f"p.{column}" for column in _SCHEMAS[name].names if column != "match")
-            rows = f"SELECT f.match, {columns} FROM read_parquet([{listed}], filename = true) p "
+            read = f"read_parquet([{listed}], filename = true, union_by_name = true)"
+            known = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {read}").fetchall()]
+            chosen = [column for column in _SCHEMAS[name].names if column != "match"]
+            columns = ", ".join(f"p.{one}" if one in known else f"NULL::BIGINT AS {one}" for one in chosen)
+            rows = f"SELECT f.match, {columns} FROM {read} p "
             connection.execute(f"CREATE VIEW {name} AS {rows} JOIN files f ON f.path = p.filename")
         else:
             connection.register(name, _empty(name))
@@ -84,7 +87,9 @@ def ask_spark(archive: Archive, session: SparkSession) -> Ask:
         # The path is a URI in which a plus sign stands for itself.
         uri = functions.expr("url_decode(replace(_metadata.file_path, '+', '%2B'))")
         path = functions.regexp_replace(uri, _SCHEME, "")
-        rows = session.read.parquet(*map(_escaped, parts)).withColumn("path", path)
+        rows = session.read.option("mergeSchema", "true").parquet(*map(_escaped, parts)).withColumn("path", path)
+        for column in set(_SCHEMAS[name].names).difference(rows.columns, ("match",)):  # older stores lack it
+            rows = rows.withColumn(column, functions.lit(None).cast("long"))
         _joined(rows, session, name).createOrReplaceTempView(name)
     for name, text in VIEWS.items():
         session.sql(text).cache().createOrReplaceTempView(name)

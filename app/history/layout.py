@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from app.batch.inputs import BatchError, RecordedMatch, find_recorded, name_matches
 from app.batch.play import CHANGES_FILE
-from app.tables.build import flat_tables
 from app.tables.columns import TABLES
+from app.tables.stored import stored_tables
 from football.errors import UserError
 from replay.match_store import Commit, part_file, read_commits, read_sheet_of
 
@@ -118,7 +118,7 @@ def analyst_tables(archive: Archive, query: str, built: set[str]) -> dict[str, p
         return {}
     parts: dict[str, list[pa.Table]] = {name: [] for name in names}
     for row in archive.matches.to_pylist():
-        for name, table in flat_tables(row["folder"], names).items():
+        for name, table in stored_tables(row["folder"], names).items():
             match = pa.array([row["match"]] * len(table), pa.string())
             parts[name].append(table.add_column(0, "match", match))
     return {name: pa.concat_tables(tables) for name, tables in parts.items()}

@@ -34,7 +34,8 @@ _EVENTS = f"""
         GROUP BY match, id
     )
     SELECT ranked.match, {", ".join(f"ranked.{name}" for name in _CARRIED)},
-        CASE WHEN matches.ended OR ranked.ts_us < matches.frontier_us THEN 'confirmed' ELSE 'tentative' END AS state,
+        CASE WHEN matches.ended OR ranked.ts_us + coalesce(ranked.lag_us, 0) < matches.frontier_us
+            THEN 'confirmed' ELSE 'tentative' END AS state,
         since.detected_us
     FROM ranked
     JOIN since ON since.match = ranked.match AND since.id = ranked.id

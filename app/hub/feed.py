@@ -8,14 +8,17 @@ the thread that applies messages, so a slow one delays the stage.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+import msgspec
 
 from app.hub.figures import RunFigures
 from app.hub.latency import Histogram
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, Follower, Health, UpdateMessage, UpdateRecord, View
+from replay.match_store import CommitMeta
 
 #: Called in the thread that applies messages, with a message and the updates that changed the view; must be quick.
 Subscriber = Callable[[UpdateMessage, Sequence[UpdateRecord]], None]
@@ -67,6 +70,25 @@ class MatchFeed:
             subscriber(message, applied)
         if self._follower.ended:
             self._ended.set()
+
+    def seed(
+        self, batches: Iterable[tuple[Sequence[UpdateRecord], CommitMeta]], *, ended: bool, view: View | None = None
+    ) -> None:
+        """Applies what a store has committed, window by window, and settles each.
+
+        Args:
+            batches: committed updates in their order from seq 0, each with the data of its commit.
+            ended: True if the match is over.
+            view: its last positions, where no stage will send any.
+        """
+        match, last = self._sheet.match_id, None
+        for updates, meta in batches:
+            now_us = updates[-1].emitted_us if updates else self.now_us()
+            last = UpdateMessage(match, max(meta.epoch, self.epoch()), now_us, meta.frontier_us, tuple(updates))
+            self.apply(last, 0)
+            self.settle(self.next_seq(), meta.frontier_us)
+        if last is not None and (ended or view is not None):
+            self.apply(msgspec.structs.replace(last, updates=(), ended=ended, view=view), 0)
 
     def settle(self, seq: int, frontier_us: int) -> None:
         """Drops committed updates, those before ``seq``, that all log readers have read, and events that are final.

@@ -22,8 +22,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-import msgspec
-
 from app.base.private import temporary_folder
 from app.hub.client import MAX_FRAME_BYTES, HubAddress, HubConnectionError, frame, read_length
 from app.hub.feed import MatchFeed
@@ -126,15 +124,7 @@ class Hub:
             batches: committed updates in their order from seq 0, each with the data of its commit.
             ended: True if the match is over.
         """
-        feed = self.feed(match)
-        message = None
-        for updates, meta in batches:
-            now_us = updates[-1].emitted_us if updates else feed.now_us()
-            message = UpdateMessage(match, max(meta.epoch, feed.epoch()), now_us, meta.frontier_us, tuple(updates))
-            self.apply(message)
-            feed.settle(feed.next_seq(), meta.frontier_us)
-        if ended and message is not None:
-            self.apply(msgspec.structs.replace(message, updates=(), ended=True))
+        self.feed(match).seed(batches, ended=ended)
 
     def close(self) -> None:
         """Stops listening and ends all connections; the feeds stay readable."""

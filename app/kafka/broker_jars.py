@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from app.base.java import Java, cache_folder
-from app.base.private import private_folder
+from app.base.private import alone_in, private_folder
 from app.base.program import PROGRAM
 from football.errors import UserError
 
@@ -94,31 +94,31 @@ def broker_jars(java: Java, report: Callable[[str], None], cache: Path | None = 
         return bundled
     base = private_folder(cache or cache_folder(os.environ))
     folder = base / f"kafka-{KAFKA[2]}"
-    if folder.is_dir():
-        check_jars(private_folder(folder))
-        return folder
-    report(f"Fetching Kafka {KAFKA[2]} from Maven Central, about 45 MB, once")
-    draft = base / f"kafka-{KAFKA[2]}.{os.getpid()}"
-    for module in (KAFKA, SLF4J):
-        command = [
-            java.home / "bin" / "java", "-jar", _ivy(), "-cache", base / "ivy", "-dependency", *module,
-            "-confs", "default", "-types", "jar", "bundle", "-warn",
-            "-retrieve", f"{draft}/[artifact]-[revision](-[classifier]).[ext]",
-        ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0 or not any(draft.glob(f"{module[1]}-*.jar")):
-            shutil.rmtree(draft, ignore_errors=True)
-            raise BrokerError(f"cannot fetch {':'.join(module)}: {last_line(done.stdout + done.stderr)}")
-    try:
-        check_jars(draft)
-    except BrokerError:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
-    try:
-        draft.rename(folder)
-    except OSError:  # another process was faster; its folder is as good
-        shutil.rmtree(draft, ignore_errors=True)
+    with alone_in(private_folder(base / "ivy")):  # Ivy spoils its own cache where two of it fetch at once
+        if not folder.is_dir():
+            report(f"Fetching Kafka {KAFKA[2]} from Maven Central, about 45 MB, once")
+            _fetch(java, base, folder)
+            return folder
+    check_jars(private_folder(folder))
     return folder
+
+
+def _fetch(java: Java, base: Path, folder: Path) -> None:
+    draft = base / f"kafka-{KAFKA[2]}.{os.getpid()}"
+    try:
+        for module in (KAFKA, SLF4J):
+            command = [
+                java.home / "bin" / "java", "-jar", _ivy(), "-cache", base / "ivy", "-dependency", *module,
+                "-confs", "default", "-types", "jar", "bundle", "-warn",
+                "-retrieve", f"{draft}/[artifact]-[revision](-[classifier]).[ext]",
+            ]  # fmt: skip
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode != 0 or not any(draft.glob(f"{module[1]}-*.jar")):
+                raise BrokerError(f"cannot fetch {':'.join(module)}: {last_line(done.stdout + done.stderr)}")
+        check_jars(draft)
+        draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def check_jars(folder: Path) -> None:
@@ -145,6 +145,6 @@ def _ivy() -> Path:
 
 
 def last_line(text: str) -> str:
-    """Last line of what a program has printed."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    """Last line of what a program has printed, but for lines that are only drawn."""
+    lines = [line.strip() for line in text.splitlines() if any(map(str.isalnum, line))]
     return lines[-1] if lines else "no reason given"

@@ -118,6 +118,10 @@ class Client:
         """Return one camera."""
         return self._get(f"/cameras/{quote(name, safe='')}", CameraInfo)
 
+    def camera_figures(self) -> dict[str, dict[str, float | str]]:
+        """Return by camera the figures of its steering so far."""
+        return self._get("/cameras/figures", dict[str, dict[str, float | str]])
+
     def journal(self, camera: str = "", limit: int = 100) -> list[Entry]:
         """Return the newest orders, moves by rules and failures, oldest first."""
         return self._get("/cameras/journal", list[Entry], {"camera": camera, "limit": str(limit)})

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from football.kind_names import kind_name, variant_name
 from football.match_sheet import MatchSheet
 from football.payloads import Scalar
 from football.untrusted import decode_json
@@ -56,13 +57,14 @@ def _receiver(detail: Mapping[str, Any] | str | None) -> str:
 
 
 def event_line(event: EventRecord | Mapping[str, Any], names: Names) -> str:
-    """An event as a line: time, kind, team and player, variant, location, id."""
+    """An event as a line: time, kind, team and player, variant, location, and the id, which has the kind's own name."""
     row = msgspec.structs.asdict(event) if isinstance(event, EventRecord) else event
     at = "" if row["x_m"] is None or row["y_m"] is None else f"{_tenths(row['x_m'])}, {_tenths(row['y_m'])} m"
     receiver = _receiver(row["detail"])
     to = f" to {names.player(receiver)} " if receiver else ""
     who = names.of(row["team"] or "", row["player"] or "")
-    cells = f"{format_time(row['ts_us']):>10}  {row['kind']:<22} {who:<26} {row['variant'] or '':<14} {at:<14}"
+    kind, variant = kind_name(row["kind"]), variant_name(row["kind"], row["variant"] or "")
+    cells = f"{format_time(row['ts_us']):>10}  {kind:<28} {who:<26} {variant:<14} {at:<14}"
     state = "  (tentative)" if row.get("state") == "tentative" else ""
     return f"{cells}{to} {row['id']}{state}"
 

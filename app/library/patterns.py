@@ -1,57 +1,50 @@
-"""Reads files of patterns, and runs a pattern over the events of stored matches."""
+"""Runs a pattern over the events of stored matches, and writes down what was found."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from detectors.patterns.detector import PatternDetector
-from detectors.patterns.language import parse
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from app.base.files import write_atomically, writing
+from app.batch.inputs import BatchError, find_recorded
 from detectors.patterns.matcher import MOST_MATCHES, Matcher
 from detectors.patterns.returns import Returns
 from detectors.patterns.search import Match
-from detectors.patterns.syntax import PatternError, PatternEvent, Query, steps_of
-from football.errors import UserError
-from football.untrusted import UntrustedError, read_text
+from detectors.patterns.syntax import PatternEvent, Query, kinds_of
 from football.update_stream import EventRecord
 from replay.event_list import consolidated_events, event_records
 
-#: Ending of a file of a pattern.
-SUFFIX = ".touchline"
+#: A match of a pattern: the ids of its events, event times of the first and the last, and what it returns.
+FOUND = (
+    ("store", pa.string()),
+    ("first_us", pa.int64()),
+    ("last_us", pa.int64()),
+    ("events", pa.list_(pa.string())),
+    ("values", pa.string()),
+)
 
 
-class PatternFileError(UserError):
-    """A file that is no pattern; the message names file, line and column."""
+class StoreResult(msgspec.Struct, frozen=True):
+    """The matches of a pattern in one store, in order of time.
 
-
-def read_pattern(file: Path) -> Query:
-    """Read and compile the pattern of a file.
-
-    Raises:
-        PatternFileError: it cannot be read, or means nothing; names file, line and column.
+    Attributes:
+        store: its folder.
+        matches: ids of the events of each.
+        times_us: event times of the first and the last event of each.
+        values: what each returns.
+        broken: why the store cannot be read, or the pattern not be searched there; empty if it was.
     """
-    try:
-        query = parse(read_text(file))
-        Matcher([query])
-        Returns(query)
-    except FileNotFoundError:
-        raise PatternFileError(f"{file}: no such file") from None
-    except (OSError, UntrustedError, PatternError) as error:
-        raise PatternFileError(f"{file}: {error}") from error
-    return query
 
-
-def pattern_detector(file: Path) -> PatternDetector:
-    """The detector of a pattern's file; a pattern without a name has that of the file.
-
-    Raises:
-        PatternFileError: as :func:`read_pattern`; or the pattern cannot be a detector.
-    """
-    query = read_pattern(file)
-    try:
-        return PatternDetector(query if query.name else query._replace(name=file.stem))
-    except PatternError as error:
-        raise PatternFileError(f"{file}: {error}") from error
+    store: str
+    matches: list[list[str]] = []
+    times_us: list[tuple[int, int]] = []
+    values: list[dict[str, Any]] = []
+    broken: str = ""
 
 
 class StoredMatches(NamedTuple):
@@ -74,7 +67,7 @@ def match_store(query: Query, store: Path, most: int = MOST_MATCHES) -> StoredMa
         StoreError: not a match store, or damaged.
         PatternError: the query means nothing, or has too many matches.
     """
-    kinds = {step.kind for step in steps_of(query.structure)}
+    kinds = set(kinds_of(query))
     strict = query.strategy == "strict" or any(kind.endswith(".*") for kind in kinds)
     matcher = Matcher([query], most=most)
     for record in event_records(consolidated_events(store, () if strict else sorted(kinds))):
@@ -91,3 +84,53 @@ def pattern_event(record: EventRecord) -> PatternEvent:
     }  # fmt: skip
     payload = {**record.detail, **{name: value for name, value in fixed.items() if value not in (None, "")}}
     return PatternEvent(record.ts_us, (record.level, record.kind), record.id, record.kind, payload)
+
+
+def find_stores(given: Sequence[Path]) -> list[Path]:
+    """The match stores of arguments, each once; of a folder of matches all in it, by name.
+
+    Raises:
+        BatchError: a path does not exist, or has no events.
+    """
+    found: list[Path] = []
+    for path in given:
+        stores = [Path(one.store) for one in find_recorded([str(path)]) if one.store]
+        if not stores:
+            raise BatchError(f"{path}: holds no match store; only a store has events")
+        found += [store for store in stores if store not in found]
+    return found
+
+
+def search_store(query: Query, store: Path, most: int = MOST_MATCHES) -> StoreResult:
+    """Run a query over one store; see :func:`app.library.patterns.match_store` for its errors."""
+    returns = Returns(query)
+    matches = match_store(query, store, most).matches
+    return StoreResult(
+        str(store),
+        [[event.id for event in match] for match in matches],
+        [(match[0].ts_us, match[-1].ts_us) for match in matches],
+        [returns.values(match) for match in matches],
+    )
+
+
+def found_table(results: Sequence[StoreResult]) -> pa.Table:
+    """All matches of all stores, a row each; ``values`` is a JSON object."""
+    rows = [
+        {"store": one.store, "first_us": first_us, "last_us": last_us, "events": ids,
+         "values": msgspec.json.encode(values).decode()}
+        for one in results
+        for ids, (first_us, last_us), values in zip(one.matches, one.times_us, one.values, strict=True)
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, pa.schema(FOUND))
+
+
+def write_found(results: Sequence[StoreResult], out: Path) -> None:
+    """Write :func:`found_table` as Parquet.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    sink = pa.BufferOutputStream()
+    pq.write_table(found_table(results), sink, compression="zstd")
+    with writing(out):
+        write_atomically(out, sink.getvalue().to_pybytes())

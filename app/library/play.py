@@ -15,11 +15,10 @@ from app.base.private import temporary_folder
 from app.base.terminal import make_console
 from app.library.match import Match
 from app.library.own_detector import DetectorError
-from app.library.patterns import SUFFIX, pattern_detector
 from app.pipeline.folder import MatchCommits, open_match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost, NoFollower
 from app.pipeline.options import PIPELINE, options_of, with_costs
-from app.settings.model import LiveSettings, SettingsError
+from app.settings.model import PATTERN_SUFFIX, LiveSettings, SettingsError
 from app.settings.resolve import make_settings
 from football.update_stream import Health, UpdateRecord
 from middleware.detector import Detector
@@ -77,7 +76,8 @@ class Play:
         Raises:
             DetectorError: the message has the reason.
         """
-        for name in (detector.spec.name for detector in self._own):
+        patterns = (f"pattern_{name}" for name in self._settings.patterns)
+        for name in (*(detector.spec.name for detector in self._own), *patterns):
             if reason := health.failed.get(name):
                 raise DetectorError(f"detector {name} failed: {reason}")
             if name in health.faults:
@@ -122,14 +122,15 @@ def play(
     """
     chosen = list(detectors)
     texts = [one for one in chosen if isinstance(one, str)]
-    names = [one for one in texts if not one.endswith(SUFFIX)]
+    names = [one for one in texts if not one.endswith(PATTERN_SUFFIX)]
     own = tuple(one for one in chosen if not isinstance(one, str))
-    own += tuple(pattern_detector(Path(one)) for one in texts if one.endswith(SUFFIX))
+    patterns = [one for one in texts if one.endswith(PATTERN_SUFFIX)]
     temporary = tempfile.TemporaryDirectory(dir=temporary_folder()) if store is None else None
     folder = Path(temporary.name) / "match" if temporary is not None else store
     settings = make_settings(
         {
-            "source": str(source), "detectors": names or None, "parameters": parameters, "duration_s": seconds,
+            "source": str(source), "detectors": names or None, "patterns": patterns or None,
+            "parameters": parameters, "duration_s": seconds,
             "seed": seed, "channel": channel, "rate": rate, "sheet": sheet, "alpha": alpha, "speed": str(speed),
             "store": folder, "engine": "inprocess", "dashboard": False, "camera": False,
         }

@@ -28,6 +28,7 @@ import pyarrow as pa
 from app.base.logs import log_event
 from app.hub.feed import MatchFeed
 from app.hub.latency import Histogram
+from app.nodes.status import NodesStatus
 from app.operations.play_clock import PlayClock
 from app.pipeline.commits import CommitLog
 from app.pipeline.disk_full import ENOUGH_BYTES
@@ -123,6 +124,9 @@ class MatchMonitor:
         self.exclusion = ""
         #: Reason why its topic cannot be read now; empty while it can be read, or if its source is no topic.
         self.source_trouble = ""
+        #: Figures by name, by feed of the gateway that the match comes from, and what is wrong with the feeds.
+        self.feed_figures: Mapping[str, Mapping[str, float]] = {}
+        self.feed_problems: Sequence[str] = ()
         #: Publisher of the match, if there is one.
         self.publisher: Publisher | None = None
         #: Gives by camera what is wrong with its head; empty where it answers.
@@ -131,6 +135,8 @@ class MatchMonitor:
         self.camera_cares: Callable[[], Mapping[str, tuple[str, str]]] = dict
         #: Gives by camera the figures of its steering.
         self.camera_figures: Callable[[], Mapping[str, Mapping[str, float | str]]] = dict
+        #: Gives the figures of the match's nodes; None if it has one.
+        self.nodes: Callable[[], NodesStatus | None] = lambda: None
         self._states, self._paced, self._link = states, paced, link
         self._clock_s, self._wall_us = clock_s, wall_us
         self._lock = threading.Lock()
@@ -277,6 +283,7 @@ class MatchMonitor:
                 problems.append(f"no data for {silent_s:.0f} s")
             if storm := self._storm(now_s):
                 problems.append(storm)
+            problems += [f"feed {problem}" for problem in self.feed_problems]
             cameras = self.camera_problems()
             problems += [f"camera {name}: {problem}" for name, problem in cameras.items() if problem]
             problems += [f"input: {finding.text}" for finding in self._findings if finding.severity == "wrong"]

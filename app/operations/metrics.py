@@ -12,6 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from app.operations.match_monitor import MatchMonitor
+from app.operations.node_metrics import node_metrics
 from football.input_quality import InputQuality
 from football.update_stream import Health
 from replay.quality.findings import is_wrong
@@ -74,6 +75,8 @@ class MatchCollector(Collector):
         yield from self._units()
         yield from self._input()
         yield from self._batches()
+        known = ((monitor.match, monitor.nodes()) for monitor in self._monitors)
+        yield from node_metrics((match, status) for match, status in known if status is not None)
         disk = GaugeMetricFamily("touchline_store_free_bytes", "Free space on the disk of the match store.")
         with suppress(OSError):  # /health reports it
             disk.add_metric([], shutil.disk_usage(self._folder).free)
@@ -131,6 +134,16 @@ class MatchCollector(Collector):
             "Records for the topics of --publish that no broker has acknowledged yet.",
             lambda monitor: monitor.publisher.waiting() if monitor.publisher is not None else None,
         )
+        feeds = GaugeMetricFamily(
+            "touchline_feed",
+            "Figures of a feed of the gateway, see docs/gateway.md.",
+            labels=["match", "feed", "figure"],
+        )
+        for monitor in self._monitors:
+            for feed, figures in monitor.feed_figures.items():
+                for figure, number in figures.items():
+                    feeds.add_metric([monitor.match, feed, figure], number)
+        yield feeds
         yield self._gauge("frontier_lag_seconds", "Newest arrival time less the watermark.", _frontier_lag_s)
         yield self._gauge("speed_ratio", "Stream seconds per wall second, over the last ten.", MatchMonitor.speed)
         latency = HistogramMetricFamily(

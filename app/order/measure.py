@@ -99,7 +99,7 @@ class _Measurement:
         self._progress = SourceProgress(raw_kinds, ALLOWED_LATENESS_US, progress)
         self._unit = OrderingUnit(PassOn(raw_kinds), UnitSettings(FixedAlpha(alpha), slack=slack))
         self._alpha = alpha
-        self._by_progress = slack.method == "frontier"
+        self._by_progress = slack.method == "progress"
         self._by_arrival = self._unit.slack.clock == "arrival"
         self._counts_late_after = self._by_arrival and not (
             slack.profile == "paper" and slack.method in _COUNTED_BEFORE
@@ -204,7 +204,7 @@ def order_blocks(
         slack: the policy.
         raw_kinds: kinds of the arrivals, in canonical rank order.
         alpha: share of the slack to wait.
-        progress: patience with sources; for the method ``frontier``.
+        progress: patience with sources; for the method ``progress``.
     """
     run = _Measurement(raw_kinds, slack, alpha, progress or ProgressSettings())
     for now_us, arrivals in pushes:

@@ -6,10 +6,6 @@ them is read as mathematics: names are of anybody.
 
 from __future__ import annotations
 
-import io
-import re
-from html import escape
-
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -19,18 +15,8 @@ from matplotlib.figure import Figure
 from mplsoccer import Pitch, VerticalPitch
 from scipy.ndimage import gaussian_filter
 
-from app.report.figures import REGAINS, TEAMS, Report, Tables
-
-#: Colours of the teams, told apart by people who do not see red and green, and in grey print by their darkness.
-COLOURS = {"home": "#c2410c", "away": "#1d4ed8"}
-
-_INK, _LINE = "#1f2933", "#9aa5b1"
-
-_STYLE = {
-    "svg.hashsalt": "touchline", "svg.fonttype": "path", "text.parse_math": False, "text.color": _INK,
-    "axes.edgecolor": _LINE, "axes.labelcolor": _INK, "xtick.color": _INK, "ytick.color": _INK, "font.size": 9,
-    "axes.spines.top": False, "axes.spines.right": False,
-}  # fmt: skip
+from app.analysis.figures import REGAINS, TEAMS, Report, Tables, network_of
+from app.base.paper import COLOURS, INK, LINE, STYLE, svg_element
 
 #: A line of a network needs as many passes.
 _PASSES_MIN = 3
@@ -40,7 +26,7 @@ def xg_race(report: Report) -> str:
     """The sum of the chances of each team over the match, with its goals."""
     shots, goals = report.tables["shots"], report.tables["goals"]
     ticks, last_s = _time_axis(report)
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.4, 2.5), layout="constrained")
         axes = figure.subplots()
         for team in TEAMS:
@@ -55,21 +41,21 @@ def xg_race(report: Report) -> str:
             for second, height, who in zip(_seconds(report, scored), heights, scored.name.fillna(""), strict=True):
                 axes.annotate(who, (second, height), (0, 7), textcoords="offset points", ha="right", fontsize=8)
         for second in _seconds(report, goals[goals.own.astype(bool)]):
-            axes.axvline(second, color=_LINE, linestyle=":")
+            axes.axvline(second, color=LINE, linestyle=":")
         axes.set_xticks([second for second, _ in ticks], [name for _, name in ticks])
         axes.set_xlim(0, last_s)
         axes.set_ylim(0, max(axes.get_ylim()[1] * 1.12, 0.2))
         axes.set_ylabel("xG")
         axes.grid(axis="y", color="#e4e7eb")
         axes.legend(loc="upper left", frameon=False)
-        return _svg(figure, "xG race")
+        return svg_element(figure, "xG race")
 
 
 def shot_map(report: Report, team: str) -> str:
     """Shots of a team: size is xG, a filled one is a goal."""
     shots = report.tables["shots"]
     shots = shots[(shots.team == team) & shots.start_x_m.notna()]
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         pitch, figure, axes = _pitch(report, half=True)
         x, y = _turned(shots, "start")
         sizes = 80 + 900 * shots.xg.fillna(0.0)
@@ -78,28 +64,18 @@ def shot_map(report: Report, team: str) -> str:
             pitch.scatter(x[chosen], y[chosen], s=sizes[chosen], ax=axes, color=face, alpha=0.85, **style)
         for place, shirt, goal in zip(zip(x, y, strict=True), shots.shirt, goals, strict=True):
             if not pd.isna(shirt):
-                colour = "white" if goal else _INK
+                colour = "white" if goal else INK
                 style = {"ha": "center", "va": "center", "fontsize": 7, "color": colour, "zorder": 4}
                 pitch.annotate(f"{shirt:.0f}", place, ax=axes, **style)
-        return _svg(figure, f"Shots of {_name(report, team)}")
+        return svg_element(figure, f"Shots of {_name(report, team)}")
 
 
 def pass_network(report: Report, team: str) -> str:
     """Average places of passes and receptions, and who passed to whom at least three times."""
     done = report.tables["passes"].query("outcome == 'complete' and team == @team")
-    x, y = _turned(done, "start")
-    end_x, end_y = _turned(done, "end")
-    places = pd.concat(
-        [
-            pd.DataFrame({"player": done.player, "x": x, "y": y}),
-            pd.DataFrame({"player": done.receiver, "x": end_x, "y": end_y}),
-        ]
-    )
-    nodes = places.groupby("player").agg(x=("x", "mean"), y=("y", "mean"), n=("x", "size"))
-    nodes = nodes.nlargest(11, "n")
-    pairs = done.groupby(["player", "receiver"]).size()
+    nodes, pairs = network_of(done)
     pairs = pairs[(pairs >= _PASSES_MIN)]
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         pitch, figure, axes = _pitch(report)
         most = max(pairs.max(), 1) if len(pairs) else 1
         for (one, other), count in pairs.items():
@@ -114,7 +90,7 @@ def pass_network(report: Report, team: str) -> str:
         for player, node in nodes.iterrows():
             label = report.names.get(str(player), str(player)).partition(" ")[0]
             axes.annotate(label, (node.x, node.y), ha="center", va="center", fontsize=8, zorder=4)
-        return _svg(figure, f"Pass network of {_name(report, team)}")
+        return svg_element(figure, f"Pass network of {_name(report, team)}")
 
 
 def heat_map(report: Report, team: str, player: str = "") -> str:
@@ -128,7 +104,7 @@ def heat_map(report: Report, team: str, player: str = "") -> str:
     received = received[received.receiver.eq(player)] if player else received
     places = np.vstack([*chosen, np.column_stack(_turned(received, "end"))]).astype(float)
     places = places[np.isfinite(places).all(axis=1)]
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         pitch, figure, axes = _pitch(report, small=bool(player))
         if len(places):
             bins = pitch.bin_statistic(places[:, 0], places[:, 1], statistic="count", bins=(18, 12))
@@ -136,9 +112,9 @@ def heat_map(report: Report, team: str, player: str = "") -> str:
             colours = LinearSegmentedColormap.from_list("team", ["#ffffff", COLOURS[team]])
             pitch.heatmap(bins, ax=axes, cmap=colours, alpha=0.85, zorder=0.5)
         if player and len(places):
-            axes.plot(*places.mean(axis=0), marker="o", color=_INK, markersize=5, markeredgecolor="white")
+            axes.plot(*places.mean(axis=0), marker="o", color=INK, markersize=5, markeredgecolor="white")
         title = report.names.get(player, player) if player else _name(report, team)
-        return _svg(figure, f"Heat map of {title}")
+        return svg_element(figure, f"Heat map of {title}")
 
 
 def regain_map(report: Report, team: str) -> str:
@@ -146,10 +122,10 @@ def regain_map(report: Report, team: str) -> str:
     had = report.tables["possessions"]
     had = had[(had.team == team) & had.begin.isin(REGAINS) & had.start_x_m.notna()]
     x, y = _turned(had, "start")
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         pitch, figure, axes = _pitch(report)
         for share in (1 / 3, 2 / 3):
-            axes.axvline((share - 0.5) * report.sheet.length_m, color=_LINE, linestyle=":", linewidth=1)
+            axes.axvline((share - 0.5) * report.sheet.length_m, color=LINE, linestyle=":", linewidth=1)
         style = {"color": COLOURS[team], "alpha": 0.65, "edgecolors": "white", "linewidths": 0.5, "zorder": 3}
         pitch.scatter(x, y, s=20, ax=axes, **style)
         thirds = np.histogram(x.astype(float), bins=np.array([-0.5, -1 / 6, 1 / 6, 0.51]) * report.sheet.length_m)[0]
@@ -157,7 +133,7 @@ def regain_map(report: Report, team: str) -> str:
             axes.annotate(str(count), (share * report.sheet.length_m, -0.44 * report.sheet.width_m), ha="center",
                           va="center", fontsize=10, fontweight="bold", zorder=4,
                           bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5})  # fmt: skip
-        return _svg(figure, f"Balls won by {_name(report, team)}")
+        return svg_element(figure, f"Balls won by {_name(report, team)}")
 
 
 def possession_bars(report: Report) -> str:
@@ -168,7 +144,7 @@ def possession_bars(report: Report) -> str:
         if seconds.sum():
             names.append(part.name)
             shares.append(100.0 * seconds.get("home", 0.0) / seconds.sum())
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.4, 1.5), layout="constrained")
         axes = figure.subplots()
         axes.bar(names, shares, color=COLOURS["home"], width=0.85)
@@ -181,14 +157,14 @@ def possession_bars(report: Report) -> str:
         axes.set_yticks([])
         axes.spines[["left", "bottom"]].set_visible(False)
         axes.tick_params(length=0)
-        return _svg(figure, "Possession by quarter of an hour, in percent")
+        return svg_element(figure, "Possession by quarter of an hour, in percent")
 
 
 def _pitch(report: Report, *, half: bool = False, small: bool = False) -> tuple[Pitch, Figure, Axes]:
     """A pitch with the origin in its middle on its own figure; half a pitch stands upright, with the goal on top."""
     pitch = (VerticalPitch if half else Pitch)(
         pitch_type="secondspectrum", pitch_length=report.sheet.length_m, pitch_width=report.sheet.width_m,
-        line_color=_LINE, linewidth=1.0, half=half, pad_top=1, pad_bottom=1, pad_left=3, pad_right=3, line_zorder=1,
+        line_color=LINE, linewidth=1.0, half=half, pad_top=1, pad_bottom=1, pad_left=3, pad_right=3, line_zorder=1,
         goal_type="box", goal_alpha=0.6,
     )  # fmt: skip
     size = (1.9, 1.28) if small else (3.6, 2.85) if half else (3.6, 2.4)
@@ -240,12 +216,3 @@ def _seconds(report: Report, table: pd.DataFrame) -> list[float]:
         begins[quarter][0] + period_s - begins[quarter][1] if quarter in begins else 0.0
         for quarter, period_s in zip(table.quarter_hour, table.period_s, strict=True)
     ]
-
-
-def _svg(figure: Figure, title: str) -> str:
-    """A figure as an SVG element of a page; its title is what a screen reader says."""
-    out = io.StringIO()
-    figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    content = out.getvalue()
-    content = content[content.index("<svg") :]
-    return re.sub(r"<metadata>.*?</metadata>", f"<title>{escape(title)}</title>", content, count=1, flags=re.S)

@@ -13,9 +13,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
-from app.base.program import program_version
-from app.report import charts
-from app.report.figures import (
+from app.analysis.figures import (
     TEAMS,
     Figure,
     Report,
@@ -26,6 +24,9 @@ from app.report.figures import (
     read_report,
     team_figures,
 )
+from app.base.paper import COLOURS, make_pdf
+from app.base.program import program_version
+from app.report import charts
 from football.match_sheet import MatchSheet
 
 #: Numbers of the team that stand by period and by quarter of an hour.
@@ -68,7 +69,7 @@ def report_page(report: Report) -> str:
     return template.render(
         sheet=report.sheet, goals=_goals(report), summary=summary,
         race=Markup(charts.xg_race(report)), possession=Markup(charts.possession_bars(report)), sides=sides,
-        parts=[_parts(report.sheet, report.periods), _parts(report.sheet, report.quarters)], colours=charts.COLOURS,
+        parts=[_parts(report.sheet, report.periods), _parts(report.sheet, report.quarters)], colours=COLOURS,
         keepers=keepers(report), version=program_version(), clip=report.tables["passes"].period.max() == 1,
         limbs=bool(report.sheet.quality.limbs), kind=report.sheet.quality.kind,
     )  # fmt: skip
@@ -143,19 +144,3 @@ def _number(value: float | None, figure: Figure) -> str:
 
 def _cell(value: float, column: str) -> str:
     return "" if pd.isna(value) or not value else f"{value:.{_DIGITS.get(column, 0)}f}"
-
-
-def make_pdf(page: str) -> bytes:
-    """A page as PDF; nothing in it is fetched from network or files.
-
-    Raises:
-        ReportError: a library of the system that WeasyPrint needs is missing.
-    """
-    try:
-        import weasyprint
-    except OSError as error:
-        raise ReportError(f"PDF needs the library Pango, which is not installed ({error}); take .html") from error
-
-    nothing = weasyprint.urls.URLFetcher(allowed_protocols=())
-    document: bytes = weasyprint.HTML(string=page, url_fetcher=nothing).write_pdf()
-    return document

@@ -60,7 +60,8 @@ class LiveSettings(BaseModel):
     source: str = Field(
         SIM,
         description="sim, a tracking table (parquet), kloppy:<provider>:<file>[:<metadata>], debs:<stream>, the folder "
-        "of a capture (or of `simulate`), or kafka://host:port/topic[?match=...&start=latest].",
+        "of a capture (or of `simulate`), kafka://host:port/topic[?match=...&start=latest], or a live "
+        "feed, gateway:URL?profile=P.",
     )
     channel: Channel = Field(
         "none",
@@ -82,8 +83,8 @@ class LiveSettings(BaseModel):
     )
     alpha: float | Literal["auto"] = Field(
         "auto",
-        description="Share of the slack that is waited before an event is emitted: 0 emits at once, 1 never withdraws, "
-        "auto waits as little as the load allows.",
+        description="Share of the slack that is waited before an event is emitted: 0 emits at once, 1 waits for late "
+        "inputs (detectors still amend what they learn later), auto waits as little as the load allows.",
     )
     retraction: Retraction = Field(
         "auto",
@@ -95,7 +96,7 @@ class LiveSettings(BaseModel):
         ge=0.1,
         le=60,
         description="Seconds behind the newest event up to which a late input is repaired; a later one is lost. More "
-        "needs more memory, and events are confirmed later.",
+        "needs more memory; where the match sheet names no sources, events are confirmed later.",
     )
     engine: Literal["spark", "inprocess"] = Field("spark", description="spark, or inprocess (without Spark and Java).")
     parameters: Parameters = Field(
@@ -106,6 +107,11 @@ class LiveSettings(BaseModel):
     detectors: tuple[str, ...] = Field(
         (),
         description="Opt-in detectors to run as well, with commas; `touchline detectors` lists them.",
+    )
+    patterns: Mapping[str, str] = Field(
+        {},
+        description="Files of patterns of your own (docs/patterns.md) or folders of them, with commas. Their matches "
+        "are events pattern.NAME. Default: none.",
     )
     official: Path | None = Field(
         None,
@@ -162,7 +168,20 @@ class LiveSettings(BaseModel):
         "matches. Default 0: as many as there are cores.",
     )
     master: str = Field(
-        "", description="With --matches, Spark cluster on this machine, spark://host:port. Default: no cluster."
+        "",
+        description="With --matches or --nodes, Spark cluster on this machine, spark://host:port. Default: no cluster.",
+    )
+    nodes: int = Field(
+        1,
+        ge=1,
+        le=16,
+        description="Number of nodes that share the detectors of one match: Spark tasks, each with a process. "
+        "`touchline nodes` shows them and moves detectors.",
+    )
+    nodes_placement: Path | None = Field(
+        None,
+        description="With --nodes, node of each detector: JSON as `touchline place --json` prints it. Default: levels "
+        "1 to 5 with the input on node 0, the rest spread over the others.",
     )
     standby: bool = Field(
         False,
@@ -180,7 +199,16 @@ class LiveSettings(BaseModel):
         return source_of(source, rate if isinstance(rate, str) else "").complete_options({**values, "source": source})
 
     @field_validator(
-        "seed", "duration_s", "alpha", "allowed_lateness_s", "port", "window_s", "metrics_port", "seats", mode="before"
+        "seed",
+        "duration_s",
+        "alpha",
+        "allowed_lateness_s",
+        "port",
+        "window_s",
+        "metrics_port",
+        "seats",
+        "nodes",
+        mode="before",
     )
     @classmethod
     def _bool_is_not_a_number(cls, value: Any) -> Any:
@@ -230,6 +258,14 @@ class LiveSettings(BaseModel):
             raise ValueError("--endless needs the source sim, and no --duration")
         if self.official is not None and self.official.is_dir():
             raise ValueError(f"--official {self.official}: is a folder; name a file of JSON lines")
+        return self
+
+    @model_validator(mode="after")
+    def _nodes_are_tasks(self) -> LiveSettings:
+        if self.nodes > 1 and self.engine != "spark":
+            raise ValueError("--nodes: nodes are tasks of Spark, and need --engine spark")
+        if self.nodes_placement is not None and self.nodes == 1:
+            raise ValueError("--nodes-placement: needs --nodes, with two or more")
         return self
 
     @model_validator(mode="after")
@@ -306,7 +342,8 @@ class LiveSettings(BaseModel):
         """The first group of options, as a store records it."""
         names = (
             "source", "channel", "rate", "endless", "seed", "duration_s", "pitch", "sheet", "alpha", "retraction",
-            "allowed_lateness_s", "engine", "parameters", "detectors", "official",
+            "allowed_lateness_s", "engine", "parameters", "detectors", "patterns",
+            "official", "nodes",
         )  # fmt: skip
         return self.model_dump(mode="json", include=set(names))
 
@@ -334,11 +371,20 @@ def setting_name(field: str) -> str:
     return field.removesuffix("_s")
 
 
+#: Ending of a file of a pattern.
+PATTERN_SUFFIX = ".touchline"
+
 #: Name of each setting and its field.
 SETTING_NAMES: Mapping[str, str] = {setting_name(field): field for field in LiveSettings.model_fields}
 
 #: Settings that are never shown, and are no options: others see the options of a process.
 SECRET = frozenset(("token",))
+
+
+def file_names(value: Any) -> list[str]:
+    """Names of files from text with commas or from a list."""
+    parts = value.split(",") if isinstance(value, str) else value
+    return [name for part in parts if (name := str(part).strip())]
 
 
 def detector_names(value: Any) -> tuple[str, ...]:

@@ -16,7 +16,15 @@ from pydantic import ValidationError
 from app.hub.sinks import SinkError, sink_kind
 from app.kafka.address import is_kafka, parse
 from app.settings.layers import Layer, chosen_file, environment_layer, file_layer, flag, name_origins
-from app.settings.model import SECRET, SETTING_NAMES, LiveSettings, SettingsError, detector_names, setting_name
+from app.settings.model import (
+    SECRET,
+    SETTING_NAMES,
+    LiveSettings,
+    SettingsError,
+    detector_names,
+    file_names,
+    setting_name,
+)
 from app.settings.parameters import ParametersError, load_parameters, parameters_from
 from app.sources.registry import source_of
 from detectors.parameters import all_parameters
@@ -24,7 +32,7 @@ from football.errors import UserError
 from replay.match_store import StoreError, is_store, read_run
 
 #: Settings that name a file, a folder or a topic.
-_LOCATIONS = frozenset(("source", "sheet", "store", "official", "parameters", "publish"))
+_LOCATIONS = frozenset(("source", "sheet", "store", "official", "parameters", "publish", "nodes_placement"))
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,10 @@ def _resolve(layers: Sequence[Layer]) -> ResolvedSettings:
         values = {field: value for field, value in values.items() if origin[setting_name(field)] is not of_store}
         if "parameters" in values:
             values["parameters"] = load_parameters(Path(str(file)))
+        if isinstance(files := values.get("patterns"), list):
+            from app.settings.patterns import load_patterns  # brings a parser, which few runs need
+
+            values["patterns"] = load_patterns(map(Path, files))
         for field in sorted(set(stored) & set(values)):
             if conflict := _contradiction(field, values[field], stored[field], f"the run in {store}", file):
                 raise SettingsError(f"{conflict}; leave it out to resume the run, or choose another --store")
@@ -128,10 +140,14 @@ def read_stored_settings(store: Path) -> dict[str, Any] | None:
     except ParametersError as error:
         mend = f"another version made this match: `touchline live --source {store}` plays it again"
         raise ParametersError(f"{error}; {mend}") from error
+    if patterns := stored.get("patterns"):
+        from app.settings.patterns import check_patterns
+
+        check_patterns(patterns, f"{store}/run.json")
     lateness_s = stored.get("allowed_lateness_s", LiveSettings.model_fields["allowed_lateness_s"].default)
     if not isinstance(lateness_s, int | float):
         raise StoreError(f"{store}/run.json: damaged: allowed_lateness_s = {lateness_s}")
-    return {"detectors": [], **stored, "allowed_lateness_s": lateness_s, "parameters": tree}
+    return {"detectors": [], "patterns": {}, "nodes": 1, **stored, "allowed_lateness_s": lateness_s, "parameters": tree}
 
 
 def _contradiction(field: str, given: Any, stored: Any, where: str, file: Any) -> str:
@@ -144,6 +160,9 @@ def _contradiction(field: str, given: Any, stored: Any, where: str, file: Any) -
         mine, its = detector_names(given), detector_names(stored)
         text = f"--detectors {','.join(mine)} contradicts {where}, which has {','.join(its) or 'none'}"
         return text if mine != its else ""
+    if field == "patterns":
+        other = sorted(name for name in {*given, *stored} if given.get(name) != stored.get(name))
+        return f"--patterns contradicts {where}: {', '.join(other)} differ" if other else ""
     if _plain(given) == _plain(stored):
         return ""
     return f"{flag(setting_name(field))} {given} contradicts {where}, which has {stored}"
@@ -151,6 +170,8 @@ def _contradiction(field: str, given: Any, stored: Any, where: str, file: Any) -
 
 def _absolute(name: str, value: Any, layer: Layer) -> Any:
     """The value with absolute paths, so that a store can be resumed from another working directory."""
+    if name == "patterns":
+        return value if isinstance(value, Mapping) else _absolute_files(value, layer)
     if name not in _LOCATIONS:
         return value
     if not isinstance(value, str | Path):
@@ -164,6 +185,13 @@ def _absolute(name: str, value: Any, layer: Layer) -> Any:
             return sink_kind(str(value)).with_absolute_paths(str(value), layer.folder)
         return value
     return str((layer.folder / value).resolve())
+
+
+def _absolute_files(value: Any, layer: Layer) -> list[str]:
+    """The files of a list, or of text with commas."""
+    if not isinstance(value, str | list | tuple):
+        raise SettingsError(f"{layer.called('patterns')} = {value}: must be files with commas")
+    return [str((layer.folder / name).resolve()) for name in file_names(value)]
 
 
 def _plain(value: Any) -> Any:

@@ -88,11 +88,20 @@ class MatchClock:
 
 def quarter_hour(period: int, seconds: float) -> str:
     """The quarter of an hour in which a second of a period lies; added time belongs to the last one."""
+    return stretch_name(period, seconds, 15)
+
+
+def stretch_name(period: int, seconds: float, step_min: int) -> str:
+    """The stretch of some minutes in which a second of a period lies; added time belongs to the last one.
+
+    >>> stretch_name(2, 301.0, 5)
+    '50-55'
+    """
     begin, end = _BEGINS_MIN[period - 1], _ENDS_MIN[period - 1]
     if begin == end:
         return f"{begin}+"
-    quarter = min(int(seconds // _QUARTER_S), (end - begin) // 15 - 1)
-    return f"{begin + 15 * quarter}-{begin + 15 * quarter + 15}"
+    index = min(int(seconds // (60 * step_min)), (end - begin) // step_min - 1)
+    return f"{begin + step_min * index}-{begin + step_min * index + step_min}"
 
 
 def whole(value: Scalar, default: int) -> int:

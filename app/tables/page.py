@@ -1,8 +1,6 @@
-"""The dictionary of the analyst's tables: ``python -m app.tables.page > docs/tables.md``; a test compares the two."""
+"""The dictionary of the analyst's tables, ``docs/tables.md``; ``python -m app.cli.docs`` writes it."""
 
 from __future__ import annotations
-
-import sys
 
 import pyarrow as pa
 
@@ -11,7 +9,7 @@ from app.tables.columns import TABLES, FlatTable
 
 _HEAD = """# The analyst's tables
 
-Every column of every table, made by `python -m app.tables.page > docs/tables.md`; do not edit.
+Every column of every table, made by `python -m app.cli.docs`; do not edit.
 
 ```python
 import touchline
@@ -43,7 +41,3 @@ def markdown() -> str:
 def _section(table: FlatTable) -> str:
     rows = [f"| `{c.name}` | {_TYPES.get(c.type, 'whole number')} | {c.text} |" for c in table.columns]
     return "\n".join(["", f"## {table.name}", "", "| column | type | what it is |", "|---|---|---|", *rows, ""])
-
-
-if __name__ == "__main__":
-    sys.stdout.write(markdown())

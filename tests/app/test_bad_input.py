@@ -145,6 +145,19 @@ def test_a_frame_that_arrives_too_late_is_recorded_as_lost():
     assert pipeline.commit_meta()["lost"] == 1
 
 
+@pytest.mark.parametrize(("ball_hz", "body_hz"), [(2_000.0, 25.0), (25.0, 2_000.0), (2_000.0, 1e-300)])
+def test_a_sheet_with_frames_and_any_rates_can_be_played(ball_hz: float, body_hz: float):
+    """The author of a topic may declare frames of two rates, of which the faster one is averaged."""
+    sheet = MatchSheet(quality=Quality(framed=True, ball_hz=ball_hz, body_hz=body_hz))
+    pipeline = MatchPipeline(sheet, PipelineOptions(alpha=0.0))
+    for number in range(50):
+        ts_us = 40_000 * number
+        packets = tuple(Packet(name, number, (ts_us,), (1.0,), (2.0,), (0.0,)) for name in ("ball", "home_1"))
+        pipeline.push(wire.encode(Block(ts_us, packets)), ts_us)
+    assert not pipeline.take_tables()["quarantine"].num_rows
+    assert pipeline.commit_meta()["lost"] == 0
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_of_packets_that_differ_under_one_number_one_counts_and_the_other_is_in_quarantine(first: int):
     pipeline = MatchPipeline(MatchSheet(), PipelineOptions(alpha=0.0))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from app.run.live import run_live
+from app.settings.model import SettingsError
 from app.settings.resolve import make_settings
 from replay.event_list import consolidated_events
 from tests.app.cli.test_main import write_track
@@ -27,9 +28,18 @@ def kinds(folder: Path, engine: str, **given: Any) -> Counter[str]:
 def test_numbers_and_detectors_of_a_match_are_those_chosen(tmp_path: Path, engine: str):
     file = tmp_path / "p.toml"
     file.write_text("[near]\nenter_m = 0.05\nleave_m = 0.06\ncontact_m = 0.01\nleg_m = 0.0\n")
-    found = kinds(tmp_path, engine, parameters=file, detectors="running_statistics")
+    pattern = tmp_path / "run.touchline"
+    pattern.write_text("PATTERN SEQ(area.enter a, area.leave b) WITHIN 10 s")
+    given = {"parameters": file, "detectors": "running_statistics", "patterns": str(pattern)}
+    found = kinds(tmp_path, engine, **given)
     assert found["stat.running"] > 0
+    assert found["pattern.run"] > 0
     assert found["near"] == found["hit"] == 0
+    store = tmp_path / "store"
+    assert make_settings({"store": store}).patterns == {"run": pattern.read_text()}
+    pattern.write_text("PATTERN SEQ(area.enter a, area.leave b) WITHIN 9 s")
+    with pytest.raises(SettingsError, match=r"--patterns contradicts the run in .*: run differ"):
+        make_settings({"store": store, "patterns": str(pattern)})
 
 
 def test_by_default_the_same_match_has_contacts_and_no_statistics(tmp_path: Path):

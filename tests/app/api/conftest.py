@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from app.api.served import ServedMatch
-from app.api.servers import RunServers
 from app.cameras.group import CameraGroup
 from app.cameras.running import cameras_on
 from app.operations.monitoring import Monitoring
+from app.run.servers import RunServers
 from app.settings.resolve import make_settings
 from camera.installation import load_installation
 from tests.app.api.test_matches import Game, event
@@ -36,5 +36,5 @@ def steered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[G
         monitor = monitoring.add(game.feed, game.folder / "states", paced=False, link=None)
         game.publish(event(1), event(2, "shot.attempt"), continues_from=0)
         game.commit()
-        servers.serve("m", ServedMatch(game.feed, game.folder, monitor))
+        servers.serve("m", ServedMatch(game.feed, game.folder, monitor.problems))
         yield game, servers.open_page(game.feed)

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from app.api.servers import RunServers
 from app.base.tokens import TokenStore
 from app.cameras.group import CameraGroup
 from app.hub.feed import MatchFeed
 from app.operations.monitoring import Monitoring
+from app.run.servers import RunServers
 from app.settings.model import LiveSettings
 from app.settings.resolve import make_settings
 from dashboard.roles import Role
 from football.match_sheet import MatchSheet, Player
 from replay.formats.officials import FILE
 from replay.match_store import MatchStore
-from tests.app.api.test_servers import ask
+from tests.app.run.test_servers import ask
 
 SHEET = MatchSheet("m", players=(Player("home_7", "home", "Gale"),))
 CARD = {"kind": "card", "variant": "yellow", "team": "home", "player": "home_7"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from camera.recorded import read_cameras
 from dashboard.access import AccessGuard
 from football.match_sheet import MatchSheet
 from tests.app.api.test_cameras import OPERATOR, api_of
+from tests.waiting import eventually
 
 #: How the camera of the file truly stands; the file says otherwise.
 TRUE = Mount(1.0, -60.0, 14.0, 92.0, 0.4, 0.0)
@@ -90,11 +90,8 @@ def test_marks_give_the_mount_which_is_steered_with_and_written(
     assert "# the camera of the main stand" in file.read_text()
     (camera,) = load_installation(file)
     assert camera.setup.mount.y_m == pytest.approx(TRUE.y_m, abs=0.1)
-    assert read_cameras(tmp_path)["main"].mount.y_m == pytest.approx(TRUE.y_m, abs=0.1)
-    end_s = time.monotonic() + 20
-    while group.point("main", 20.0, 5.0).pan_deg != pytest.approx(TRUE.aim(20.0, 5.0)[0], abs=0.02):
-        assert time.monotonic() < end_s, "the camera does not steer with its new mount"
-        time.sleep(0.02)
+    assert read_cameras(tmp_path)["main"][-1].mount.y_m == pytest.approx(TRUE.y_m, abs=0.1)
+    eventually(lambda: group.point("main", 20.0, 5.0).pan_deg == pytest.approx(TRUE.aim(20.0, 5.0)[0], abs=0.02))
 
 
 def test_a_wrong_mark_is_named_and_can_be_centred_again(client: TestClient, standing: Standing) -> None:
@@ -124,12 +121,8 @@ def test_what_cannot_be_done_is_refused_with_the_reason(client: TestClient, stan
 def test_a_head_that_stands_says_where_and_one_that_turns_does_not(client: TestClient, group: CameraGroup) -> None:
     controller = group._cameras["main"][1]
     ask(client)
-    end_s = time.monotonic() + 20
-    while controller.standing() is None:
-        assert time.monotonic() < end_s
-        time.sleep(0.02)
-    client.post("/api/v1/cameras/main/drive", json={"pan": 0.5})
-    while controller.standing() is not None:
-        assert time.monotonic() < end_s
-        client.post("/api/v1/cameras/main/drive", json={"pan": 0.5})
-        time.sleep(0.02)
+    eventually(lambda: controller.standing() is not None)
+    eventually(
+        lambda: client.post("/api/v1/cameras/main/drive", json={"pan": 0.5}) and controller.standing() is None,
+        pause_s=0.1,
+    )

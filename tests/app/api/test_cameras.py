@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,17 @@ from starlette.testclient import TestClient
 from app.api.v1 import api_application
 from app.cameras.group import CameraGroup
 from app.cameras.journal import DRIVES_US, Journal
+from app.cameras.kept import Keeper, Kept, KeptCamera
 from app.cameras.running import cameras_on
 from app.hub.feed import MatchFeed
+from camera.head import Pose
 from camera.installation import load_installation
+from camera.operator import GoTo, Hold, ManualDrive, Order, Track
+from camera.rules import Rule
 from dashboard.access import AccessGuard
 from football.match_sheet import MatchSheet
 from football.update_stream import BallView, BodyView, EventRecord, UpdateMessage, UpdateRecord, View
+from tests.waiting import eventually
 
 FILE = """
 [[camera]]
@@ -65,13 +70,14 @@ def post(client: TestClient, path: str, status: int = 200) -> dict[str, Any]:
 
 def wait_for(client: TestClient, field: str, value: object) -> dict[str, object]:
     """The camera, once a field has a value."""
-    end_s = time.monotonic() + 20
-    while time.monotonic() < end_s:
-        camera = client.get("/api/v1/cameras/main", headers=OPERATOR).json()
-        if camera[field] == value:
-            return camera
-        time.sleep(0.05)
-    raise AssertionError(f"{field} is not {value}: {camera}")
+    camera: dict[str, object] = {}
+
+    def found() -> bool:
+        camera.update(client.get("/api/v1/cameras/main", headers=OPERATOR).json())
+        return camera[field] == value
+
+    eventually(found, pause_s=0.1)
+    return camera
 
 
 def test_a_camera_is_held_driven_sent_to_a_preset_and_handed_back(client: TestClient) -> None:
@@ -87,13 +93,12 @@ def test_a_camera_is_held_driven_sent_to_a_preset_and_handed_back(client: TestCl
 def test_a_preset_moves_the_head(client: TestClient) -> None:
     wait_for(client, "mode", "stop")
     client.post("/api/v1/cameras/main/preset/left", headers=OPERATOR)
-    end_s = time.monotonic() + 20
-    while time.monotonic() < end_s:
+
+    def arrived() -> bool:
         pose = client.get("/api/v1/cameras/main", headers=OPERATOR).json()["pose"]
-        if pose and abs(pose["pan_deg"] + 20) < 1.5:
-            return
-        time.sleep(0.05)
-    raise AssertionError(pose)
+        return bool(pose) and abs(pose["pan_deg"] + 20) < 1.5
+
+    eventually(arrived, pause_s=0.1)
 
 
 @pytest.mark.parametrize(
@@ -209,13 +214,12 @@ def test_a_rule_moves_the_camera_and_the_journal_says_why(client: TestClient, fe
 
 def wait_for_entry(client: TestClient, what: str, reason: str) -> None:
     """Wait until the journal has an entry with a reason."""
-    end_s = time.monotonic() + 20
-    while time.monotonic() < end_s:
-        entries = client.get("/api/v1/cameras/journal").json()
-        if any(one["what"] == what and reason in one["reason"] for one in entries):
-            return
-        time.sleep(0.05)
-    raise AssertionError(entries)
+    eventually(
+        lambda: any(
+            one["what"] == what and reason in one["reason"] for one in client.get("/api/v1/cameras/journal").json()
+        ),
+        pause_s=0.1,
+    )
 
 
 def test_rules_neither_move_a_camera_on_air_nor_let_go_of_it(client: TestClient, feed: MatchFeed) -> None:
@@ -268,21 +272,86 @@ def test_a_failure_is_shown_and_noted(client: TestClient, feed: MatchFeed) -> No
     assert [one["what"] for one in entries if one["by"] == "care"][:2] == ["noticed feed", "easing feed"]
 
 
-def test_the_tally_outlives_a_restart_of_the_run(tmp_path: Path, feed: MatchFeed) -> None:
+def restarted(tmp_path: Path, feed: MatchFeed) -> AbstractContextManager[CameraGroup]:
+    """Run the cameras of the same file and match store."""
     (tmp_path / "cameras.toml").write_text(FILE)
-    cameras, seen = load_installation(tmp_path / "cameras.toml"), []
+    return cameras_on(
+        feed, lambda table: None, load_installation(tmp_path / "cameras.toml"), CameraGroup(),
+        rules=[Rule("file", "shot", "main", preset="right")], folder=tmp_path,
+    )  # fmt: skip
+
+
+def test_the_tally_outlives_a_restart_of_the_run(tmp_path: Path, feed: MatchFeed) -> None:
+    seen = []
     for tally in (True, None, False, None):
-        group = CameraGroup()
-        with cameras_on(feed, lambda table: None, cameras, group, folder=tmp_path):
+        with restarted(tmp_path, feed) as group:
             seen.append(group.info("main").on_air)
             if tally is not None:
                 group.set_on_air("main", on_air=tally)
     assert seen == [False, True, True, False]
-    assert (tmp_path / "tally.json").stat().st_mode & 0o777 == 0o600
-    (tmp_path / "tally.json").write_text('["main", 3')
-    group = CameraGroup()
-    with cameras_on(feed, lambda table: None, cameras, group, folder=tmp_path):
+    assert (tmp_path / "steering.json").stat().st_mode & 0o777 == 0o600
+
+
+ORDERS = [
+    (Hold(), "hold"),
+    (Track("H9"), "player"),
+    (None, ""),
+    (ManualDrive(1.0, 0.0, 0.0, 0), "hold"),
+    (GoTo(Pose(20.0, -10.0, 20.0)), "hold"),
+]
+
+
+@pytest.mark.parametrize(("order", "again"), ORDERS)
+def test_orders_outlive_a_restart_but_what_turns_a_head_comes_back_as_a_hold(
+    tmp_path: Path, feed: MatchFeed, order: Order | Track | None, again: str
+) -> None:
+    with restarted(tmp_path, feed) as group:
+        group.order("main", Hold())
+        group.order("main", order)
+        group.set_style("main", "sport")
+    with restarted(tmp_path, feed) as group:
+        assert (group.info("main").order, group.info("main").style) == (again, "sport")
+        noted = {entry.what for entry in group.journal.newest() if entry.by == "restart"}
+        assert noted == {"style sport", again} - {""}
+        group.keep()
+    assert Keeper(tmp_path).read().cameras["main"].player == ("H9" if again == "player" else "")
+
+
+def test_rules_outlive_a_restart_and_a_camera_on_air_stays_where_its_rule_holds_it(
+    tmp_path: Path, feed: MatchFeed
+) -> None:
+    with restarted(tmp_path, feed) as group:
+        group.put_rule(Rule("A", "spot.taker", "main", preset="left"))
+        group.remove_rule("file")
+        feed.apply(corner(), 0)
+        eventually(lambda: group.info("main").rule == "A")
+        group.set_on_air("main", on_air=True)
+    after = MatchFeed(MatchSheet("m"))
+    with restarted(tmp_path, after) as group:
+        assert [rule.name for rule in group.rules()] == ["A"]
+        assert (group.info("main").rule, group.info("main").on_air) == ("A", True)
+        after.apply(corner(seq=0, kind="play.live", number=2), 0)
+        eventually(lambda: any("play.live" in entry.reason for entry in group.journal.newest()))
+        group.set_on_air("main", on_air=False)
+        eventually(lambda: group.info("main").rule == "")
+
+
+@pytest.mark.parametrize("content", ['{"cameras": 3', '{"cameras": {"main": {"order": "preset"}}}', '["main"]'])
+def test_a_damaged_file_of_orders_costs_the_orders_only(
+    tmp_path: Path, feed: MatchFeed, content: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "steering.json").write_text(content)
+    with restarted(tmp_path, feed) as group:
         assert not group.info("main").on_air
+    assert "orders of the cameras before the restart cannot be read" in caplog.text
+
+
+def test_what_a_file_of_cameras_does_not_name_any_more_is_left_out(tmp_path: Path, feed: MatchFeed) -> None:
+    left = Kept({"tower": KeptCamera(order="hold")}, (Rule("A", "shot", "tower", preset="left"),), ("B",))
+    Keeper(tmp_path).write(left)
+    with restarted(tmp_path, feed) as group:
+        assert [rule.name for rule in group.rules()] == ["file"]
+        assert "not in force any more" in next(one.reason for one in group.journal.newest() if one.what == "rule A")
 
 
 def test_drives_that_follow_each_other_are_one_entry(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 import touchline
 from tests.app.api.conftest import TOKEN
 from tests.app.api.test_matches import Game, event
-from tests.app.api.test_servers import ask
+from tests.app.run.test_servers import ask
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 ADDRESS = "http://127.0.0.1:8050"
@@ -58,6 +58,7 @@ def test_orders_and_their_refusals(steered: tuple[Game, str]):
     assert run.release("main", force=True).order == ""
     assert [camera.name for camera in run.cameras()] == ["main"]
     assert run.journal("main")[-1].what == "release"
+    assert run.camera_figures()["main"]["failure"] == ""
     with pytest.raises(touchline.TouchlineError, match="404: no camera other"):
         run.camera("other")
 

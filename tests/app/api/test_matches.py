@@ -18,16 +18,17 @@ from wsproto import events as frames
 
 from app.api.limits import STREAMS_MAX, RateLimiter
 from app.api.served import ServedMatch
-from app.api.servers import RunServers
 from app.cameras.group import CameraGroup
 from app.hub.feed import MatchFeed
 from app.operations.monitoring import Monitoring
+from app.run.servers import RunServers
 from app.settings.resolve import make_settings
 from football.match_sheet import MatchSheet, Player
 from football.tables import POSITIONS
 from football.update_stream import BallView, BodyView, EventRecord, UpdateMessage, UpdateRecord, View
 from replay.match_store import MatchStore, updates_table
-from tests.app.api.test_servers import ask
+from tests.app.run.test_servers import ask
+from tests.waiting import eventually
 
 SHEET = MatchSheet("m", "Harbour", "Northgate", players=(Player("home_7", "home", "Gale", 7),))
 
@@ -35,7 +36,7 @@ SHEET = MatchSheet("m", "Harbour", "Northgate", players=(Player("home_7", "home"
 def event(number: int, kind: str = "pass.complete", **values: Any) -> EventRecord:
     fields = {"variant": "", "level": 7, "team": "home", "player": "home_7", "confidence": 1.0, **values}
     ts_us = fields.pop("ts_us", number * 1_000_000)
-    return EventRecord(f"e{number}", kind, ts_us=ts_us, x_m=None, y_m=None, z_m=None, **fields)
+    return EventRecord(fields.pop("id", f"e{number}"), kind, ts_us=ts_us, x_m=None, y_m=None, z_m=None, **fields)
 
 
 class Game:
@@ -81,7 +82,7 @@ def url(game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
         RunServers(settings, monitoring, Console(quiet=True), CameraGroup()) as servers,
     ):
         monitor = monitoring.add(game.feed, game.folder / "states", paced=False, link=None)
-        servers.serve("m", ServedMatch(game.feed, game.folder, monitor))
+        servers.serve("m", ServedMatch(game.feed, game.folder, monitor.problems))
         yield servers.open_page(game.feed)
 
 
@@ -252,10 +253,7 @@ def test_the_number_of_streams_is_bounded_and_closed_ones_make_room(game: Game, 
     assert ask(url, "/api/v1/matches/m/positions/stream")[0] == 503
     assert Socket(url, "/m/positions/socket").next().status_code == 503
     clients.pop().connection.close()
-    until_s = time.monotonic() + 10
-    while not isinstance(Socket(url, "/m/positions/socket").next(), frames.AcceptConnection):
-        assert time.monotonic() < until_s
-        time.sleep(0.05)
+    eventually(lambda: isinstance(Socket(url, "/m/positions/socket").next(), frames.AcceptConnection))
 
 
 def test_a_client_that_asks_too_often_waits_and_others_do_not():

@@ -13,18 +13,18 @@ import pytest
 from rich.console import Console
 
 from app.api.served import ServedMatch
-from app.api.servers import RunServers
 from app.cameras.group import CameraGroup
 from app.cameras.running import cameras_on
 from app.hub.feed import MatchFeed
 from app.operations.monitoring import Monitoring
+from app.run.servers import RunServers
 from app.settings.resolve import make_settings
 from camera.head import Pose
 from camera.installation import load_installation
 from camera.mount import Mount
 from football.match_sheet import MatchSheet
 from football.update_stream import BallView, BodyView, UpdateMessage, View
-from tests.dashboard.chromium import Browser
+from tests.dashboard.chromium import Browser, browser_or_skip
 
 pytestmark = pytest.mark.browser
 
@@ -76,20 +76,18 @@ class Play:
                 for team, side in (("home", 1), ("away", -1))
                 for n in range(11)
             )
+            wall_us = time.time_ns() // 1000
             message = UpdateMessage(
-                "m", 0, ts_us, 0, view=View(ts_us, ball, players), continues_from=0 if first else None
-            )
-            self.feed.apply(message, 0)
+                "m", 0, ts_us, 0, view=View(ts_us, ball, players), continues_from=0 if first else None,
+                due_wall_us=wall_us,
+            )  # fmt: skip
+            self.feed.apply(message, wall_us)
             first = False
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    try:
-        window = Browser(tmp_path_factory.mktemp("profile"), 1280, 720)
-    except LookupError as error:
-        pytest.skip(str(error))
-    with window:
+    with browser_or_skip(tmp_path_factory.mktemp("profile"), 1280, 720) as window:
         yield window
 
 
@@ -105,7 +103,8 @@ def play(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator
         Play(feed) as playing,
         cameras_on(feed, lambda table: None, load_installation(folder / "cameras.toml"), group, folder=folder),
     ):
-        servers.serve("m", ServedMatch(feed, folder, monitoring.add(feed, folder / "states", paced=False, link=None)))
+        monitor = monitoring.add(feed, folder / "states", paced=False, link=None)
+        servers.serve("m", ServedMatch(feed, folder, monitor.problems))
         url = servers.open_page(feed)
         browser.driver.get(f"{url}?token={TOKEN}")
         browser.driver.get(f"{url}cameras")
@@ -164,6 +163,14 @@ def test_the_pictures_are_drawn_and_nothing_of_a_file_becomes_markup(browser: Br
     assert browser.run("return document.querySelectorAll('.name b').length") == 0
     fits = "return [document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
     assert browser.run(fits) == [1280, 720]
+
+
+def test_the_figures_of_the_steering_are_shown(browser: Browser, play: Play):
+    wait_for(browser, 0, "mode", "follow")
+    wanted = ("ball in picture", "aim p95", "jerk", "position to command p95", "wasted")
+    browser.wait(lambda: all(label in text(browser, ".figures") for label in wanted), "the figures", 25.0)
+    assert "undefined" not in text(browser, ".figures")
+    assert "NaN" not in text(browser, ".figures")
 
 
 def test_the_pages_projection_is_the_mounts(browser: Browser, play: Play):

@@ -12,6 +12,7 @@ from app.base.arrow import without_pandas
 if sys.argv[1] == "without":
     without_pandas()
 table = pa.table({"one": pa.array([1, None], pa.int64()), "other": pa.array(["a", "b"], pa.string())})
+table["one"].chunk(0).slice(0, 1).to_numpy()
 print("pandas" in sys.modules, table.to_pylist()[0], list(table.to_pandas().other))
 """
 

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, RecordedMatch, find_recorded, name_matches
 from app.batch.play import BatchOptions, finished, play
 from app.batch.run import BATCH, Batch, run_batch
@@ -25,6 +24,7 @@ from replay.event_list import (
     consolidated_events,
 )
 from replay.match_store import StoreError, read_table
+from replay.scoring.changes import KindChange, compare
 from tests.app.cli.test_main import ROOT, refusal, touchline
 from tests.app.recordings import optical_table, read_from_topic, record
 
@@ -63,8 +63,12 @@ def test_an_interrupted_recording_is_held_against_as_much_as_it_had_played(recor
     assert result.stream_s == pytest.approx(10.0, abs=0.1)
     assert max(consolidated_events(tmp_path / "half")["ts_us"].to_pylist()) <= 10_000_001
     assert all(counts.unchanged for counts in result.kinds.values())
-    compared = consolidated_events(store)["ts_us"].to_pylist()
-    assert sum(counts.recorded for counts in result.kinds.values()) == sum(ts_us < 5_000_000 for ts_us in compared)
+    table = consolidated_events(store)
+    compared = [
+        ts_us + lag_us < 5_000_000
+        for ts_us, lag_us in zip(*(table[name].to_pylist() for name in ("ts_us", "lag_us")), strict=True)
+    ]
+    assert sum(counts.recorded for counts in result.kinds.values()) == sum(compared) > 0
 
 
 def test_two_batches_do_not_play_into_one_folder(recordings: Path, tmp_path: Path):

@@ -97,7 +97,7 @@ def test_the_examples_of_the_docs_pass_as_they_are_pasted(tmp_path: Path) -> Non
     (tmp_path / "cameras.rules.toml").write_text(rules)
     found = run("check", "--json", cwd=tmp_path)
     assert found.returncode == 0, found.stderr
-    assert [camera["name"] for camera in json.loads(found.stdout)] == ["main", "striker"]
+    assert [camera["name"] for camera in json.loads(found.stdout)] == ["main", "behind", "striker"]
 
 
 def test_a_mistake_is_one_sentence(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
-"""``touchline detectors``: its forms agree with the catalogue, and the docs page is of today."""
+"""``touchline detectors``: its forms agree with the catalogue."""
 
 from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -17,23 +16,7 @@ from app.settings.parameters import ParametersError, parameters_from
 from detectors.catalogue import PASSING_ON, catalogue, count, count_by_level
 from detectors.parameters import Parameters
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
 ENTRIES = catalogue()
-
-
-@pytest.mark.parametrize(
-    ("file", "form", "command"),
-    [
-        ("detectors.md", "markdown", "--markdown"),
-        ("thresholds.md", "thresholds", "--thresholds"),
-        ("hierarchy.md", "hierarchy", "--hierarchy"),
-        ("images/detectors.svg", "graph", "--graph"),
-    ],
-)
-def test_the_docs_are_of_today(file, form, command):
-    made = render(form, Parameters(), picture=True)
-    again = f"./touchline detectors {command} --out docs/{file}"
-    assert (DOCS / file).read_text(encoding="utf-8") == made, f"make it again: {again}"
 
 
 def test_json_is_an_array_with_an_object_a_detector():

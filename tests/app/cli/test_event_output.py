@@ -99,7 +99,8 @@ def test_lines_have_names_and_shirt_numbers(store, capsysbinary):
     first, *_, last = capsysbinary.readouterr().out.decode().splitlines()
     assert first.split() == [
         "0:01.000",
-        "pass.attempt",
+        "Pass",
+        "attempt",
         "Reds",
         "7",
         "Bo",
@@ -111,7 +112,7 @@ def test_lines_have_names_and_shirt_numbers(store, capsysbinary):
     ]
     assert last.split() == [
         "1:01.500",
-        "shot.attempt",
+        "Shot",
         "Blues",
         "7",
         "Cy",
@@ -123,9 +124,9 @@ def test_lines_have_names_and_shirt_numbers(store, capsysbinary):
     ]
     updates(store, kind=["passing"], form="text")
     message = capsysbinary.readouterr().out.decode().splitlines()
-    assert [line.split()[:6] for line in message] == [
-        ["1:02.100", "+", "1:02.000", "passing.time", "Reds", "1"],
-        ["1:03.000", "-", "1:02.000", "passing.time", "Reds", "1"],
+    assert [line.split()[:7] for line in message] == [
+        ["1:02.100", "+", "1:02.000", "Passing", "time", "Reds", "1"],
+        ["1:03.000", "-", "1:02.000", "Passing", "time", "Reds", "1"],
     ]
 
 
@@ -155,9 +156,9 @@ def test_follow_chooses_and_names(store, capsys, monkeypatch):
     monkeypatch.setattr(follow_command, "follow_topic", topic)
     follow("kafka://b:9092/events", kind=["pass"], names=store)
     out, err = capsys.readouterr()
-    assert [line.split()[:6] for line in out.splitlines()] == [
-        ["0:05.000", "+", "0:01.000", "pass.attempt", "Reds", "7"],
-        ["0:05.000", "+", "0:02.000", "pass.complete", "Reds", "7"],
+    assert [line.split()[:7] for line in out.splitlines()] == [
+        ["0:05.000", "+", "0:01.000", "Pass", "attempt", "Reds", "7"],
+        ["0:05.000", "+", "0:02.000", "Pass", "complete", "Reds", "7"],
     ]
     assert "waiting for it" in err
     follow("kafka://b:9092/events", player="a7", as_json=True)

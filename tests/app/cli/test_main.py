@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.waiting import eventually
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -130,11 +132,8 @@ def test_ctrl_c_ends_cleanly_and_the_next_run_goes_on(tmp_path):
                "--store", str(store), "--no-dashboard", "--no-camera", "--json"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     run = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    end = time.monotonic() + 60
-    while not list(store.glob("states/*/epochs/0")):
-        assert run.poll() is None, run.stderr.read().decode()
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    eventually(lambda: run.poll() is not None or list(store.glob("states/*/epochs/0")))
+    assert run.poll() is None, run.stderr.read().decode()
     time.sleep(1.0)
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=60)

@@ -104,7 +104,7 @@ def test_bett_on_d5_within_the_bounds_asked_for(shared_data: Path):
     ("number", "late", "mean_ms"), [(1, 7, 230), (2, 15, 240), (3, 25, 300), (4, 6, 230), (5, 0, 170)]
 )
 def test_the_frontier_beats_every_estimator_with_one_setting(number: int, late: int, mean_ms: int, shared_data: Path):
-    result = ordered(shared_data, number, "frontier")
+    result = ordered(shared_data, number, "progress")
     assert result.order_late <= late
     assert result.latency_us.mean() / 1000 <= mean_ms
 
@@ -132,7 +132,7 @@ def clairvoyant(rows: list[Row]) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("number", SETS)
 def test_nothing_is_late_without_a_list_of_sources_near_the_bound(number: int, shared_data: Path):
     progress = ProgressSettings(discovery_us=12_500_000)
-    result = ordered(shared_data, number, "frontier", progress=progress)
+    result = ordered(shared_data, number, "progress", progress=progress)
     rows = rows_of(shared_data / "ooo" / f"d-{number}.csv.gz")
     steady = steady_ms(rows, list(zip(result.left_us, result.ts_us, strict=True)))
     assert result.order_late == 0
@@ -143,7 +143,7 @@ def test_nothing_is_late_without_a_list_of_sources_near_the_bound(number: int, s
 def test_with_the_number_of_sources_nothing_is_late_and_the_start_is_cheap(number: int, shared_data: Path):
     sources = len({row.source for row in rows_of(shared_data / "ooo" / f"d-{number}.csv.gz")})
     progress = ProgressSettings(discovery_us=12_500_000, sources=sources)
-    result = ordered(shared_data, number, "frontier", progress=progress)
+    result = ordered(shared_data, number, "progress", progress=progress)
     assert result.order_late == 0
     assert result.latency_us.mean() / 1000 <= 230
 
@@ -221,6 +221,8 @@ def test_a_report_has_the_form_agreed_on(shared_data: Path, capsys: pytest.Captu
     for name, value in (("method", "best"), ("profile", "x"), ("alpha", 1.5), ("k", -1), ("newcomers", -1.0)):
         with pytest.raises(OrderError, match=f"--{name}"):
             run_order(shared_data / "ooo" / "d-5.csv.gz", {**given, name: value}, as_json=True)
+    with pytest.raises(OrderError, match="is called progress"):
+        run_order(shared_data / "ooo" / "d-5.csv.gz", {**given, "method": "frontier"}, as_json=True)
     with pytest.raises(TrackingError, match="no such file"):
         run_order(shared_data / "nothing", given, as_json=True)
 
@@ -242,7 +244,7 @@ def test_a_capture_is_put_in_order_packet_by_packet(tmp_path: Path, capsys: pyte
         "profile": "literal", "alpha": 1.0, "k": None, "lambda": 0.5, "patience": 7.0, "newcomers": 0.0,
         "sources": None,
     }  # fmt: skip
-    for method in ("frontier", "kslack"):
+    for method in ("progress", "kslack"):
         (figures,) = run_order(tmp_path / "capture", {**given, "method": method}, as_json=True)
         assert (figures["events"], figures["out_of_order"]) == (200, 99), "the last of the player is the newest of all"
         assert figures["latency_ms"]["mean"] < 150
@@ -256,7 +258,7 @@ def test_several_kinds_are_one_stream():
 
     pushes = [(10, [event("x", 5)]), (20, [event(ROW, 1)])]
     result = order_blocks(
-        pushes, SlackSettings("frontier"), raw_kinds=(ROW, "x"), progress=ProgressSettings(discovery_us=0)
+        pushes, SlackSettings("progress"), raw_kinds=(ROW, "x"), progress=ProgressSettings(discovery_us=0)
     )
     assert result.ts_us == [5, 1]
     assert result.order_late == 1

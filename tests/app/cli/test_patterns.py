@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from app.cli import main as command_line
+from tests.app.cli.test_main import touchline
 from tests.app.tables.small_match import small_store
 
 PAPER = "PATTERN SEQ(a x, b+ y[], c z)\nWITHIN 10 ms\n"
@@ -106,6 +108,9 @@ def test_withdrawn_and_amended_rows(tmp_path: Path, capsys: pytest.CaptureFixtur
         ("PATTERN SEQ(a x, NOT c, b* y) WITHIN 1 s", "NOT c stands between a step that may be empty"),
         ("PATTERN SEQ(a{3,2} x) WITHIN 1 s", "{3,2} counts nothing"),
         ("PATTERN a x WITHIN 1 s WITHIN 2 s", "a second WITHIN"),
+        ("PATTERN a x WITHIN 1 s, 2 s", "WITHIN has two bounds of one sort. Keep the smaller"),
+        ("PATTERN a x WITHIN 1.5 passes", "1.5 passes are none. Write a whole number"),
+        ("PATTERN a x WITHIN 3 shots", "shots cannot stand here. Here may stand: a unit (ms, s, min, h), passes"),
         ("PATTERN SEQ(a+ x) WITHIN 1 s RETURN v = x.v", "x may have several events. Write first(x...), say"),
         ("PATTERN a x WHERE sum(x) > 1 WITHIN 1 s", "sum takes a value of a binding"),
         ("PATTERN AND(a, b, c, d, e, f) WITHIN 1 s", "AND and OR make more than 120 sequences"),
@@ -147,17 +152,100 @@ def test_explain_names_steps_conditions_and_search(tmp_path: Path, capsys: pytes
 
 
 def test_a_pattern_runs_over_stored_matches(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    stores = [str(small_store(tmp_path / name, positions=False)) for name in ("one", "two")]
-    (tmp_path / "q.touchline").write_text(
+    """One store in process; a folder of them as a job of Spark, which a damaged one does not disturb."""
+    stores = [str(small_store(tmp_path / "all" / name, positions=False)) for name in ("one", "three", "two")]
+    next(Path(stores[1]).glob("updates/*.parquet")).write_bytes(b"PAR1")
+    query, out = tmp_path / "q.touchline", tmp_path / "found.parquet"
+    query.write_text(
         "PATTERN SEQ(aerial.won a, shot.attempt s, shot.saved k) WHERE same_player(a, s) AND k.shooter = s.player "
         "WITHIN 5 s RETURN by = k.player"
     )
-    assert main(["patterns", "run", str(tmp_path / "q.touchline"), *stores, "--json"]) == 0
-    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [one["store"] for one in found] == stores
+    assert main(["patterns", "run", str(query), stores[0]]) == 0
+    assert f"{stores[0]} 4021.00 s to 4023.00 s: " in capsys.readouterr().out
+    assert main(["patterns", "run", str(query), stores[0], "--out", str(tmp_path / "none" / "found.parquet")]) == 2
+    assert "--out" in capsys.readouterr().err
+    done = touchline("patterns", "run", str(query), str(tmp_path / "all"), "--json", "--out", str(out))
+    assert done.returncode == 1
+    assert f"{stores[1]}: " in done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["store"] for one in found] == [stores[0], stores[2]]
     assert [one["values"] for one in found] == [[{"by": "away_1"}]] * 2
     assert found[0]["times_us"] == [[4_021_000_000, 4_023_000_000]]
-    assert main(["patterns", "run", str(tmp_path / "q.touchline"), stores[0]]) == 0
-    assert f"{stores[0]} 4021.00 s to 4023.00 s: " in capsys.readouterr().out
-    assert main(["patterns", "run", str(tmp_path / "q.touchline")]) == 2
-    assert "either folders of match stores, or a file with --events" in capsys.readouterr().err
+    assert [row["events"] for row in pq.read_table(out).to_pylist()] == [one["matches"][0] for one in found]
+
+
+def test_stores_and_options_that_do_not_fit_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    query = tmp_path / "q.touchline"
+    query.write_text(PAPER)
+    for arguments, reason in (
+        ([], "either folders of match stores, or a file with --events"),
+        ([str(query)], "holds no match store; only a store has events"),
+        (["--events", "e.csv", "--jobs", "2"], "--out, --master and --jobs are of stored matches"),
+    ):
+        assert main(["patterns", "run", str(query), *arguments]) == 2
+        assert reason in capsys.readouterr().err
+
+
+MAPPING = """id = "event.id"
+type = "event.name"
+time = "when"
+unit = "s"
+withdrawn = "deleted"
+types = { Turnover = "loss" }
+values = { team = "team.name", x_m = "location.0" }
+"""
+
+
+def test_events_of_other_programs_have_a_mapping(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "q.touchline").write_text(
+        "PATTERN SEQ(loss l, shot s) WHERE l.team != s.team AND s.x_m > 30 WITHIN 2 s RETURN team = s.team"
+    )
+    (tmp_path / "m.toml").write_text(MAPPING)
+    lines = [
+        {"event": {"id": 9, "name": "shot"}, "when": 2.5, "team": {"name": "home"}, "location": [40.5, 3]},
+        {"event": {"id": 3, "name": "Turnover"}, "when": 1, "team": {"name": "away"}},
+        {"event": {"id": 4, "name": "Turnover"}, "when": 2, "team": {"name": "away"}},
+        {"event": {"id": 4}, "deleted": True},
+        {"event": {"id": 5, "name": "shot"}, "when": "soon"},
+        {"event": {"name": "shot"}, "when": 3},
+        [1, 2],
+    ]
+    (tmp_path / "e.jsonl").write_text("\n".join([*map(json.dumps, lines), "", "{"]))
+    arguments = ["patterns", "run", str(tmp_path / "q.touchline"), "--events", str(tmp_path / "e.jsonl"), "--json"]
+    code, found, _ = ran([*arguments, "--mapping", str(tmp_path / "m.toml")], capsys)
+    assert code == 0
+    assert found["matches"] == [["3", "9"]]
+    assert found["values"] == [{"team": "home"}]
+    assert [entry["diff"] for entry in found["log"]] == [1, 1, -1]
+    assert [(entry["row"], entry["reason"][:24]) for entry in found["rejected"]] == [
+        (5, "when is no time in s: so"), (6, "no event.id"), (7, "no JSON object: Expected"),
+        (9, "no JSON object: not JSON"),
+    ]  # fmt: skip
+    (tmp_path / "m.toml").write_text('ident = "x"')
+    assert main([*arguments, "--mapping", str(tmp_path / "m.toml")]) == 2
+    assert "no mapping of events: Object contains unknown field `ident`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("unit", "time", "ts_us"),
+    [("us", 7, 7), ("ms", 1.5, 1_500), ("min", 2, 120_000_000), ("iso", "1970-01-01T01:00:02+01:00", 2_000_000)],
+)
+def test_times_of_other_programs(unit: Any, time: Any, ts_us: int):
+    from replay.formats.pattern_json import EventMapping, json_events
+
+    record = json.dumps({"id": "x", "type": "a", "ts_ms": time, "v": 1, "w": "", "list": [1]}).encode()
+    (row,) = json_events([record], EventMapping(unit=unit))
+    assert row.event == (ts_us, ("a",), "x", "a", {"v": 1})  # type: ignore[union-attr]
+
+
+def test_the_profile_of_the_paper_names_what_it_drops(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    arguments = written(tmp_path, PAPER, rows_of(ARRIVAL))
+    _, found, _ = ran([*arguments, "--profile", "limecep"], capsys)
+    assert len(found["matches"]) == 8
+    assert found["dropped"] == []
+    _, found, err = ran([*arguments, "--profile", "limecep", "--lateness-factor", "0.5"], capsys)
+    assert found["dropped"][0].keys() == {"row", "id", "score", "threshold"}
+    assert found["dropped"][0]["id"] == "a4"
+    assert "row 6: a4 is dropped, its score" in err
+    assert main([*arguments, "--slack-share", "0.1"]) == 2
+    assert "are of --profile limecep" in capsys.readouterr().err

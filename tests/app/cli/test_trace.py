@@ -133,7 +133,7 @@ class FakeReplay:
         self.capture = SimpleNamespace(begin_us=0, is_finished=True)
         self._needs_us, self.played = needs_us, []
 
-    def play(self, trace: Trace, title: str, begin_us: int, end_us: int) -> Trace:
+    def play(self, trace: Trace, title: str, begin_us: int, end_us: int, enough_us: int | None = None) -> Trace:
         self.played.append((begin_us, end_us))
         if begin_us <= self._needs_us:
             trace.mentioned_us.append(400_000_000)
@@ -141,9 +141,9 @@ class FakeReplay:
 
 
 def test_a_stretch_around_the_event_is_played_and_a_longer_one_if_it_does_not_come_out():
-    near, far, first = FakeReplay(386_000_000), FakeReplay(200_000_000), FakeReplay(50_000_000)
+    near, far, first = FakeReplay(393_000_000), FakeReplay(200_000_000), FakeReplay(50_000_000)
     for replay in (near, far, first):
         command._trace_part(replay, "hit#1", [400_000_000, 401_000_000])
-    assert near.played == [(385_000_000, 404_000_000)]
-    assert far.played == [(begin_us, 404_000_000) for begin_us in (385_000_000, 357_000_000, 97_000_000)]
+    assert near.played == [(392_000_000, 404_000_000)]
+    assert far.played == [(begin_us, 404_000_000) for begin_us in (392_000_000, 357_000_000, 97_000_000)]
     assert first.played[3:] == [(0, 600_000_000), (0, 403_000_000)]

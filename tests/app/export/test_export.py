@@ -176,6 +176,72 @@ def test_tables_of_both_forms_say_the_same(exported, store):
         assert len(text) == len(tables[name])
 
 
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory) -> Path:
+    """A foul with a card and a free kick, one with advantage, one without a place, a card for dissent, a change."""
+    given = [
+        event("official.foul", 30, "f:1", "away_7", variant="handball"),
+        event("restart.free_kick", 60, "ball:60", "home_7", (20.0, 10.0)),
+        event("official.card", 45, "c:0", "away_7", variant="yellow"),
+        event("official.card", 50, "c:1", "away_7", variant="second yellow"),
+        event("official.foul", 100, "f:2", "away_9"),
+        event("play.dead", 105, "ball:105", variant="out", place=(30.0, 34.0)),
+        event("restart.throw_in", 110, "ball:110", "home_9", (30.0, 34.0)),
+        event("official.foul", 200, "f:3", "away_9"),
+        event("official.foul", 205, "f:4", ""),
+        event("official.card", 300, "c:2", "home_9", variant="yellow"),
+        event("official.card", 301, "c:3", "home_9", variant="green"),
+        event("sub.out", 310, "s:1", "home_7", (0.0, 34.0), other="home_1"),
+        event("sub.out", 311, "s:2", "home_9", (0.0, 34.0)),
+    ]
+    return small_store(tmp_path_factory.mktemp("strict") / "store", given)
+
+
+def test_a_foul_lies_where_the_free_kick_is_taken_and_carries_its_card(strict):
+    ours = {a.id: a for a in read_match(strict).actions if a.kind in ("foul", "card", "substitution")}
+    names = ["official.foul#f:1", "official.card#c:0", "official.foul#f:2", "official.card#c:2", "sub.out#s:1"]
+    assert list(ours) == names, "a foul carries one card, its newest"
+    first, advantage = ours["official.foul#f:1"], ours["official.foul#f:2"]
+    assert (first.start, first.outcome, first.row["handball"], first.team) == (
+        (20.0, 10.0),
+        "second yellow",
+        True,
+        "away",
+    )
+    assert (advantage.start, advantage.outcome) == ((30.0, 34.0), ""), "a throw-in is not for the foul"
+    assert ours["official.card#c:2"].outcome == "yellow"
+
+
+def test_every_format_has_fouls_and_cards_as_it_can(strict, tmp_path):
+    export_match(strict, "spadl", tmp_path / "s.csv")
+    spadl = pd.read_csv(tmp_path / "s.csv").query("type_name == 'foul'")
+    assert list(spadl.result_name) == ["red_card", "fail"]
+    assert tuple(spadl.iloc[0][["start_x", "start_y"]]) == (72.5, 44.0)
+    export_match(strict, "atomic-spadl", tmp_path / "a.csv")
+    kinds = Counter(pd.read_csv(tmp_path / "a.csv").type_name)
+    assert (kinds["foul"], kinds["red_card"], kinds["yellow_card"]) == (2, 1, 0)
+    export_match(strict, "statsbomb", tmp_path / "sb")
+    read = statsbomb.load(
+        event_data=str(tmp_path / "sb" / "events.json"),
+        lineup_data=str(tmp_path / "sb" / "lineups.json"),
+        coordinates="secondspectrum",
+    )
+    # StatsBomb plays every action to the right, and the away team attacks to the left.
+    for data, x_m in ((read, -20.0), (kloppy_events(read_match(strict)), 20.0)):
+        events = [one for one in data.events if one.event_name in ("foul_committed", "card", "substitution")]
+        listed = [
+            (one.event_name, one.player.name, one.card_type.name if one.event_name == "card" else "") for one in events
+        ]
+        assert listed == [
+            ("foul_committed", "Away Player 7", ""), ("card", "Away Player 7", "SECOND_YELLOW"),
+            ("card", "Away Player 7", "FIRST_YELLOW"),
+            ("foul_committed", "Away Player 9", ""), ("card", "Home Player 9", "FIRST_YELLOW"),
+            ("substitution", "Home Player 7", ""),
+        ]  # fmt: skip
+        assert events[0].coordinates.x == pytest.approx(x_m, abs=0.15)
+        assert events[-1].replacement_player.name == "Home Player 1"
+
+
 def test_texts_of_anybody_stay_text(tmp_path):
     """A name may look like markup or like a formula."""
     sheet = MatchSheet(

@@ -111,7 +111,7 @@ def log_of(*updates: tuple[int, str, float, int]) -> pa.Table:
     """(diff, id, x, emitted) as an update log."""
     rows = [
         {"seq": seq, "diff": diff, "id": name, "x_m": x, "emitted_us": at, "ts_us": 5, "kind": "k", "variant": "",
-         "level": 1, "team": "", "player": "", "confidence": 1.0, "causes": [], "detail": "{}", "epoch": 0}
+         "level": 1, "team": "", "player": "", "confidence": 1.0, "causes": [], "detail": "{}", "epoch": 0, "lag_us": 0}
         for seq, (diff, name, x, at) in enumerate(updates)
     ]  # fmt: skip
     return pa.Table.from_pylist(rows, schema=UPDATES)

@@ -12,8 +12,9 @@ from app.hub import server
 from app.hub.client import HubAddress, HubClient, frame
 from app.hub.server import Hub
 from football.match_sheet import MatchSheet
-from tests.app.hub.test_hub import message, until, update
+from tests.app.hub.test_hub import message, update
 from tests.hostile import HUB, Victim, connections
+from tests.waiting import eventually
 
 TOKEN = "0" * 32
 
@@ -85,7 +86,7 @@ def test_frames_of_stages_are_bounded_in_all(hub: Hub, monkeypatch: pytest.Monke
     hub._frames = server._ByteBudget(1_000)
     with connected(hub.address.path) as greedy:
         greedy.sendall(frame(hub.address.token.encode()) + (900).to_bytes(4, "big"))
-        until(lambda: hub.connected_stages() == 1 and hub._frames._free == 100)
+        eventually(lambda: hub.connected_stages() == 1 and hub._frames._free == 100)
         client = HubClient(hub.address)
         client.send(message(update(0), continues_from=0, ended=True))
         assert not hub.feed("m").wait_ended(0.2), "its frame waits until there is space"
@@ -119,4 +120,4 @@ def test_the_token_may_arrive_in_parts(hub: Hub):
     with connected(hub.address.path) as client:
         for byte in frame(hub.address.token.encode()):
             client.sendall(bytes([byte]))
-        until(lambda: hub.connected_stages() == 1)
+        eventually(lambda: hub.connected_stages() == 1)

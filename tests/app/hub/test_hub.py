@@ -16,6 +16,7 @@ from app.hub.server import Hub, HubError
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, UpdateMessage, UpdateRecord
 from replay.match_store import CommitMeta
+from tests.waiting import eventually
 
 
 def update(seq: int, diff: int = 1, name: str = "") -> UpdateRecord:
@@ -31,13 +32,6 @@ def message(*updates: UpdateRecord, epoch: int = 0, **more) -> UpdateMessage:
 def hub():
     with Hub([MatchSheet(match_id="m")]) as running:
         yield running
-
-
-def until(condition) -> None:
-    end = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.005)
 
 
 def send_again_and_again(client: HubClient, what: UpdateMessage) -> None:
@@ -65,7 +59,7 @@ def test_a_stage_that_died_in_mid_sentence_is_superseded_by_its_successor(hub):
     first._socket.sendall(frame(msgspec.msgpack.encode(message(update(3))))[:20])
     first.close()
     feed = hub.feed("m")
-    until(lambda: len(feed.events()) == 3)
+    eventually(lambda: len(feed.events()) == 3)
     second = HubClient(hub.address)
     second.send(message(update(1, name="other"), epoch=1, continues_from=1, ended=True))
     assert feed.wait_ended(10)

@@ -9,12 +9,13 @@ import socket
 import subprocess
 import sys
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
 
-from app.base.java import find_java
+from app.base.java import Java, find_java
 from app.kafka import broker_jars
 from app.kafka.broker import BrokerError, broker_status, start_broker, stop_broker
 
@@ -102,3 +103,40 @@ def test_jars_in_the_cache_are_checked_at_each_start(tmp_path: Path):
     (folder / "kafka_2.13-4.1.0.jar").write_bytes(b"other")
     with pytest.raises(BrokerError, match="remove the folder, it is fetched again"):
         broker_jars.broker_jars(find_java(os.environ), print, tmp_path)
+
+
+FETCHES = """#!/bin/sh
+mkdir {at_work} || exit 1  # another fetch is under way
+sleep 0.3
+while [ "$1" != -dependency ]; do shift; done
+name="$3-$4.jar"
+while [ "$1" != -retrieve ]; do shift; done
+folder=$(dirname "$2")
+mkdir -p "$folder" && printf %s "$name" > "$folder/$name"
+echo "$name" >> {fetched}
+rmdir {at_work}
+"""
+
+
+def test_one_of_several_processes_fetches_the_jars_and_the_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    program, fetched, cache = tmp_path / "java/bin/java", tmp_path / "fetched", tmp_path / "cache"
+    program.parent.mkdir(parents=True)
+    program.write_text(FETCHES.format(at_work=tmp_path / "at_work", fetched=fetched))
+    program.chmod(0o755)
+    names = [f"{module[1]}-{module[2]}.jar" for module in (broker_jars.KAFKA, broker_jars.SLF4J)]
+    monkeypatch.setattr(broker_jars, "SHA256", {name: hashlib.sha256(name.encode()).hexdigest() for name in names})
+    java = Java(tmp_path / "java", 17, "a test", "")
+    with ThreadPoolExecutor(3) as several:
+        found = list(several.map(lambda _: broker_jars.broker_jars(java, print, cache), range(3)))
+    assert found == [cache / f"kafka-{broker_jars.KAFKA[2]}"] * 3
+    assert fetched.read_text().split() == names
+
+
+def test_a_fetch_that_fails_gives_the_reason_and_leaves_nothing(tmp_path: Path):
+    program = tmp_path / "java/bin/java"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho 'module not found'\necho ::::::::\nexit 1\n")
+    program.chmod(0o755)
+    with pytest.raises(BrokerError, match=r"cannot fetch .*: module not found"):
+        broker_jars.broker_jars(Java(tmp_path / "java", 17, "a test", ""), print, tmp_path / "cache")
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["ivy"]

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,6 +41,7 @@ from tests.app.run.test_crash import (
     wait_for,
     wait_until_ended,
 )
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.spark
 
@@ -161,7 +162,7 @@ def test_what_a_relay_says_while_the_network_stalls_comes_once_and_in_order(
     feed = MatchFeed(MatchSheet("final"))
     with watching(f"kafka://{far}/stalled") as watcher, Relay(feed, parse(f"kafka://{far}/stalled"), tmp_path):
         feed.apply(message(0, 0, 50, 0), 0)
-        wait_until(lambda: watcher.changes == 50)
+        eventually(lambda: watcher.changes == 50)
         between.flowing.clear()
         feed.apply(message(0, 50, 50), 0)
         feed.apply(message(1, 80, 40, 80), 0)
@@ -170,10 +171,3 @@ def test_what_a_relay_says_while_the_network_stalls_comes_once_and_in_order(
         between.flowing.set()
         feed.apply(message(1, 120, 5, ended=True), 0)
     watcher.check(sorted(feed.events()))
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,17 +11,11 @@ from app.kafka.address import KafkaError, parse
 from app.sources import topic_lag
 from app.sources.topic_lag import TopicLagPoller
 from tests.app.operations.test_metrics_and_health import Case
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.spark
 
 BEGAN_MS = 1_700_000_000_000
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    until_s = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < until_s
-        time.sleep(0.05)
 
 
 def test_what_waits_is_the_end_less_what_was_worked_on(broker: str, tmp_path: Path):
@@ -33,17 +25,17 @@ def test_what_waits_is_the_end_less_what_was_worked_on(broker: str, tmp_path: Pa
     sender.flush()
     case = Case(tmp_path)
     with TopicLagPoller(parse(f"kafka://{broker}/lag"), 0, 10, case.monitor):
-        wait_until(lambda: case.monitor.records_behind is not None)
+        eventually(lambda: case.monitor.records_behind is not None)
         assert case.monitor.records_behind == 40, "nothing was worked on: all from where the match begins"
         case.say(due_s=BEGAN_MS / 1e3 + 0.6 - 1_000)
-        wait_until(lambda: case.monitor.records_behind != 40)
+        eventually(lambda: case.monitor.records_behind != 40)
         assert case.monitor.records_behind == 50 - 31, "the record of 600 ms is number 30"
         for number in range(50, 55):
             sender.send("lag", b"x", timestamp_ms=BEGAN_MS + 20 * number)
         sender.flush()
-        wait_until(lambda: case.monitor.records_behind == 55 - 31)
+        eventually(lambda: case.monitor.records_behind == 55 - 31)
         case.say(due_s=BEGAN_MS / 1e3 + 54 * 0.02 - 1_000)
-        wait_until(lambda: case.monitor.records_behind == 0)
+        eventually(lambda: case.monitor.records_behind == 0)
     sender.close()
 
 
@@ -55,5 +47,5 @@ def test_a_broker_that_does_not_answer_leaves_it_unknown(tmp_path: Path, monkeyp
     case = Case(tmp_path)
     case.monitor.records_behind = 7
     with TopicLagPoller(parse("kafka://127.0.0.1:1/t"), 0, 0, case.monitor):
-        wait_until(lambda: case.monitor.records_behind is None)
+        eventually(lambda: case.monitor.records_behind is None)
     assert ("touchline_source_lag_records",) not in case.metrics()

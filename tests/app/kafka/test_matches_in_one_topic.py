@@ -251,9 +251,9 @@ def test_names_of_captures_that_are_published_together(tmp_path: Path):
         capture(tmp_path / name, "final")
     both, topic = [tmp_path / "a", tmp_path / "b"], "kafka://127.0.0.1:1/t"
     with pytest.raises(SettingsError, match="final: several captures have it"):
-        publish_command(both, topic, "1", partitions=1, as_json=False)
+        publish_command([*map(str, both), topic], "1", partitions=1, as_json=False)
     with pytest.raises(SettingsError, match="1 names for 2 captures"):
-        publish_command(both, topic, "1", match=["x"], partitions=1, as_json=False)
+        publish_command([*map(str, both), topic], "1", match=["x"], partitions=1, as_json=False)
 
 
 @pytest.mark.spark

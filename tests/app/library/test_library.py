@@ -12,7 +12,8 @@ import pytest
 
 import touchline
 from app.kafka import follow as kafka_follow
-from app.library.patterns import match_store, read_pattern
+from app.library.patterns import match_store
+from app.settings.patterns import read_pattern
 from detectors.emission import make_event
 from football.update_stream import Follower, UpdateMessage
 from middleware.detector import Spec, Step
@@ -128,8 +129,8 @@ def test_a_file_of_a_pattern_becomes_a_detector(track: Path, tmp_path: Path):
     assert len(stored) > 0
     assert {tuple(causes) for causes in found["causes"]} == {tuple(e.id for e in match) for match in stored}
     assert set(found["level"]) == {15}
-    file.write_text("PATTERN SEQ(pass.attempt x, pass.complete+ y) WITHIN 5 s", encoding="utf-8")
-    with pytest.raises(touchline.TouchlineError, match="ends with a repetition or NOT"):
+    file.write_text("PATTERN SEQ(pass.* x, pass.complete y) WITHIN 5 s", encoding="utf-8")
+    with pytest.raises(touchline.TouchlineError, match="names no kind of the hierarchy"):
         touchline.play(track, detectors=[str(file)])
 
 

@@ -323,6 +323,18 @@ def test_the_page_shows_the_state_of_the_input(case: Case):
     assert case.metrics()[("touchline_source_lag_records",)] == 42
 
 
+def test_figures_of_feeds_are_metrics_and_their_problems_reasons(case: Case):
+    case.clocks.s = 1
+    case.say(due_s=0.5)
+    assert case.monitor.problems() == []
+    case.monitor.feed_figures = {"radio": {"connected": 0.0, "latency_p95_seconds": 0.07}}
+    case.monitor.feed_problems = ["radio: not connected: Connection refused"]
+    assert case.monitor.problems() == ["feed radio: not connected: Connection refused"]
+    samples = case.metrics()
+    assert samples[("touchline_feed", "radio", "connected")] == 0.0
+    assert samples[("touchline_feed", "radio", "latency_p95_seconds")] == 0.07
+
+
 def test_a_hub_counts_the_stages_that_have_shown_its_token():
     with Hub([MatchSheet(match_id="m")]) as hub:
         client = HubClient(hub.address)

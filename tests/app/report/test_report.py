@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.report.figures import ReportError, keepers, pass_matrix, player_table, ppda, read_report, team_figures
-from app.report.page import make_pdf, report_page, write_report
+from app.analysis.figures import ReportError, keepers, pass_matrix, player_table, ppda, read_report, team_figures
+from app.base.paper import make_pdf
+from app.report.page import report_page, write_report
 from football.match_sheet import MatchSheet, Player
 from replay.match_store import MatchStore
 from tests.app.cli.test_main import refusal

@@ -114,7 +114,8 @@ def small_store(
     tables = {"updates": updates_table(updates, 0)}
     if positions:
         tables["positions"] = pa.Table.from_pylist(_positions(), POSITIONS)
-    store.commit(0, tables, {"frontier_us": 10_000 * S, "end_offset": 1, "ended": True})
+    meta = {"frontier_us": 10_000 * S, "end_offset": 1, "ended": True, "next_seq": len(updates), "now_us": 10_000 * S}
+    store.commit(0, tables, meta)
     return folder
 
 

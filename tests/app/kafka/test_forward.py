@@ -1,0 +1,83 @@
+"""A live capture into a topic of a real broker: nothing is lost while the broker is away, nor by a new gateway."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kafka import KafkaConsumer, TopicPartition
+
+from app.gateway.forward import SENT, Forwarder
+from app.kafka.address import parse
+from app.kafka.clients import kind_of
+from football.match_sheet import MatchSheet
+from football.packets import Block, Packet
+from replay import wire
+from replay.capture import CaptureWriter
+from tests.app.kafka.proxy import Proxy
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.spark
+
+ZERO_US = 1_700_000_000_000_000
+PERIOD_US = 20_000
+
+
+def block(number: int) -> Block:
+    at_us = (number + 1) * PERIOD_US
+    return Block(at_us, (Packet("ball", number, (at_us,), (1.5,), (2.0,), (0.0,), 1.0),))
+
+
+def records_of(broker: str, topic: str) -> list:
+    reader = KafkaConsumer(bootstrap_servers=broker)
+    place = TopicPartition(topic, 0)
+    reader.assign([place])
+    reader.seek_to_beginning()
+    end, found = reader.end_offsets([place])[place], []
+    while reader.position(place) < end:
+        found += reader.poll(500).get(place, [])
+    reader.close()
+    return found
+
+
+def blocks_of(broker: str, topic: str) -> list[Block]:
+    """Blocks of a topic in order, without the copies that a new producer may make."""
+    found = [wire.decode(r.value) for r in records_of(broker, topic) if kind_of(r) == "block"]
+    return list(dict.fromkeys(found))
+
+
+def test_an_outage_of_the_broker_loses_nothing(broker: str, far: str, between: Proxy, tmp_path: Path):
+    writer = CaptureWriter(tmp_path, MatchSheet("spooled"), fingerprint="f", live_zero_us=ZERO_US)
+    with Forwarder(tmp_path, parse(f"kafka://{far}/spool")) as forwarder:
+        with writer:
+            for number in range(200):
+                writer.append(block(number))
+            eventually(lambda: forwarder.figures().behind_us == 0 and forwarder.figures().blocks == 200)
+            between.flowing.clear()
+            for number in range(200, 3_200):
+                writer.append(block(number))
+            eventually(lambda: forwarder.figures().behind_us > 0)
+            between.flowing.set()
+            eventually(lambda: forwarder.figures().blocks >= 3_200 and forwarder.figures().behind_us == 0)
+        eventually(lambda: kind_of(records_of(broker, "spool")[-1]) == "end")
+    assert blocks_of(broker, "spool") == [block(number) for number in range(3_200)]
+    assert forwarder.figures().lost_us == 0
+    kinds = [kind_of(record) for record in records_of(broker, "spool")]
+    assert kinds[0] == "sheet"
+    assert kinds.count("sheet") >= 6
+
+
+def test_a_gateway_that_is_started_again_goes_on_where_the_broker_stopped(broker: str, tmp_path: Path):
+    address = parse(f"kafka://{broker}/again")
+    for first in (0, 300):
+        writer = CaptureWriter(tmp_path, MatchSheet("again"), fingerprint="f", live_zero_us=ZERO_US)
+        writer.__enter__()
+        with Forwarder(tmp_path, address) as forwarder:
+            for number in range(first, first + 300):
+                writer.append(block(number))
+            eventually(lambda: forwarder.figures().blocks == 300 and forwarder.figures().behind_us == 0)
+        writer.__exit__(RuntimeError, RuntimeError("killed"), None)
+        assert (tmp_path / SENT).exists()
+    assert [wire.decode(r.value) for r in records_of(broker, "again") if kind_of(r) == "block"] == [
+        block(number) for number in range(600)
+    ]
