@@ -3,7 +3,7 @@
 Each seed is simulated once a channel, its capture played through the real engine in this process (as ``touchline live
 --engine inprocess --speed max`` does), and the store held against the truth as ``touchline score`` does. Of each kind
 the table has the mean and the least F1 over the seeds; precision, recall, median time error and what missed truths were
-taken for are those of all seeds together.
+taken for are those of all seeds together. A second table has the rates of every match beside what leagues publish.
 
     python -m bench.accuracy [--seeds 1 2 3 4 5] [--channels none rtls harsh] [--rate live] [--minutes 5] [--sorted]
                              [--officials] [--all] [--cases CHANNEL] [--keep DIR] [--json FILE]
@@ -61,6 +61,7 @@ from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from replay.capture import Capture
 from replay.scoring.figures import Score, judge, score
+from replay.scoring.rates import rate_rows
 from replay.scoring.readers import read_truth
 from replay.scoring.truth import Truth
 from simulator.radio.channels import channel_named
@@ -241,6 +242,17 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return lines
 
 
+def rate_table(seeds: Sequence[int], scores: Sequence[Score]) -> list[str]:
+    """Return the lines of a table of every match's rates, found and true, beside what leagues publish."""
+    of_matches = [rate_rows(figures.rates) for figures in scores]
+    lines = [f"| {of_matches[0][0][0]} | published | {' | '.join(f'{n}: found, true' for n in seeds)} |"]
+    lines.append("|---" * (len(seeds) + 2) + "|")
+    for same in zip(*(rows[1:] for rows in of_matches), strict=True):
+        cells = " | ".join(f"{found}, {true}" for _, found, true, _ in same)
+        lines.append(f"| {same[0][0]} | {same[0][3]} | {cells} |")
+    return lines
+
+
 def main() -> None:
     """Prints a table a channel; writes all figures with --json."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -278,6 +290,7 @@ def main() -> None:
         print(f"\n## {channel}, {chosen.rate}, {chosen.minutes:g} min, seeds {chosen.seeds}\n")
         print("\n".join(table(rows)))
         print(", ".join(f"{name.replace('_', ' ')} {share:.1%} of frames" for name, share in by_frame.items()))
+        print("\n".join(["", *rate_table(chosen.seeds, scores)]))
         if channel == chosen.cases:
             print("\n".join(["", *(line for match in matches for line in match.cases)]))
         took_s = sum(match.took_s for match in matches)

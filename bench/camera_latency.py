@@ -1,6 +1,6 @@
 """How good is the steering: the cost of latency on screen, the gain of events by chance, the distance to the best?
 
-Four questions on simulated matches (seeds 11 to 20, radio channel ``wifi``); the first two also on a tracked one:
+Four questions on simulated matches (seeds 11 to 20), or on a tracked one, sent by the radio channel ``wifi``:
 
     latency   the ball reaches a planner with a picture of 15 degrees after a fixed delay: RMS and p95 error of the
               picture's middle, share of time with the ball outside, jerk of the plan
@@ -21,7 +21,7 @@ The score of a track is the geometric mean of four shares:
     shown     of the time in which events that stand in the end hold the picture: that with their subject in it
 
     python -m bench.camera_latency [--seeds 11 12 ..] [--minutes 3] [--source FILE] [--traces DIR] [--json FILE]
-        [--chances FILE]
+        [--table latency|events] [--chances FILE]
 
 ``--chances`` writes the table of chances that the matches show (``camera/chances.toml``).
 """
@@ -169,13 +169,20 @@ def steered(trace: Trace, chance: Chance, waits: bool = False) -> Track:
     return Track(plans, true_pan(trace, [plan.now_us for plan in plans]), scores.figures())
 
 
-def driven(plans: Sequence[Plan], axis: AxisProfile, nearest: bool) -> Floats:
-    """Return the pan of a head with a lag, which gets a speed of a table every 40 ms."""
+def driven(plans: Sequence[Plan], axis: AxisProfile, nearest: bool = False, known: AxisProfile | None = None) -> Floats:
+    """Return the pan of a head with a lag, which gets a speed of a table every 40 ms.
+
+    Args:
+        plans: the planned movement.
+        axis: of the head.
+        nearest: True to send the nearest speed.
+        known: the axis as the controller knows it; None is the same.
+    """
     response, position, step, found = Response(lag_s=LAG_S), plans[0].pan.position, 0, []
     for tick, plan in enumerate(plans):
         if tick % 2 == 0:
-            fitted = best_step(axis, plan.pan, position, step, response, Fit(), plan.width_deg)
-            step = nearest_step(axis, plan.pan.velocity) if nearest else fitted
+            fitted = best_step(known or axis, plan.pan, position, step, response, Fit(), plan.width_deg)
+            step = nearest_step(known or axis, plan.pan.velocity) if nearest else fitted
         found.append(position)
         speed = axis.speed_deg_s(step)
         by_speed, anyway = response.path(TICK_US / 1e6)
@@ -307,6 +314,7 @@ def event_rows(buffered: Sequence[Trace], speculative: Sequence[Trace]) -> list[
             ball, width = track.ball_pan_deg, track.width_deg
             row = errors(track.pan_deg, ball, width) | track.scores
             row["width_deg"] = float(width.mean())
+            row["out_of_15_deg"] = errors(track.pan_deg, ball, np.full(len(ball), PICTURE_DEG))["out"]
             shown = subjects(trace, track.plans[0].now_us)
             tracks_deg = {
                 "": track.pan_deg,
@@ -377,7 +385,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
     parser.add_argument("--minutes", type=float, default=3.0)
-    parser.add_argument("--source", type=Path, help="a tracked match instead: the first two questions only")
+    parser.add_argument("--source", type=Path, help="a tracked match instead")
+    parser.add_argument("--table", choices=("latency", "events", "both"), default="both", help="which to make")
     parser.add_argument("--traces", type=Path, help="folder that keeps the engine's messages for the next time")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--chances", type=Path, help="measure the table of chances, and write it to this file")
@@ -386,16 +395,19 @@ def main() -> None:
         kept = chosen.traces or Path(folder)
 
         def traces(alpha: float) -> list[Trace]:
+            if chosen.source:
+                return [recorded_trace(chosen.source, chosen.minutes, alpha, kept)]
             return [simulated_trace(seed, chosen.minutes, alpha, kept) for seed in chosen.seeds]
 
-        speculative = [] if chosen.source else traces(SPECULATIVE)
+        speculative = traces(SPECULATIVE)
         if chosen.chances:
             chosen.chances.write_text(_toml(measured_chances(speculative)), encoding="utf-8")
             return
-        if chosen.source:
-            tables = {"latency": latency_rows([recorded_trace(chosen.source, chosen.minutes)])}
-        else:
-            tables = {"latency": latency_rows(speculative), "events": event_rows(traces(BUFFERED), speculative)}
+        tables: dict[str, list[Row]] = {}
+        if chosen.table in ("both", "latency"):
+            tables["latency"] = latency_rows(speculative)
+        if chosen.table in ("both", "events"):
+            tables["events"] = event_rows(traces(BUFFERED), speculative)
     for rows in tables.values():
         _print(rows)
     if chosen.json:

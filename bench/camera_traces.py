@@ -69,8 +69,8 @@ class Trace:
 class _WholeSlack(PipelineOptions):
     """Pure K-slack: it waits K out, even when the sources have reported everything."""
 
-    def engine(self) -> EngineSettings:
-        settings = super().engine()
+    def engine(self, sheet: MatchSheet) -> EngineSettings:
+        settings = super().engine(sheet)
         return replace(settings, unit=replace(settings.unit, slack=SlackSettings(ignores_progress=True)))
 
 
@@ -79,17 +79,25 @@ def simulated_trace(seed: int, minutes: float, alpha: float, folder: Path, chann
 
     def make() -> Trace:
         recording, _ = simulate(_settings(seed, minutes))
-        blocks = transmit(recording, channel_named(channel), seed).blocks()
-        payloads = ((block.arrival_us, wire.encode(block)) for block in blocks)
-        return _trace(recording.sheet, payloads, alpha, _ball(recording))
+        return _sent(recording, channel, seed, alpha)
 
     return _kept(folder / f"sim-{seed}-{minutes:g}-{channel}-{alpha:g}.pickle", make)
 
 
-def recorded_trace(source: Path, minutes: float) -> Trace:
-    """Return the ball of a tracked match, without messages of an engine."""
-    recording = first_seconds(read_tracking(str(source)), minutes * 60)
-    return Trace((recording.sheet.length_m, recording.sheet.width_m), (), _ball(recording))
+def recorded_trace(source: Path, minutes: float, alpha: float, folder: Path, channel: str = "wifi") -> Trace:
+    """Return the trace of a tracked match, sent by radio; from ``folder`` if it is there already."""
+
+    def make() -> Trace:
+        return _sent(first_seconds(read_tracking(str(source)), minutes * 60), channel, 1, alpha)
+
+    return _kept(folder / f"{source.stem}-{minutes:g}-{channel}-{alpha:g}.pickle", make)
+
+
+def _sent(recording: Recording, channel: str, seed: int, alpha: float) -> Trace:
+    """Return the trace of a recording that goes through a radio channel."""
+    blocks = transmit(recording, channel_named(channel), seed).blocks()
+    payloads = ((block.arrival_us, wire.encode(block)) for block in blocks)
+    return _trace(recording.sheet, payloads, alpha, ball_path(recording))
 
 
 def _settings(seed: int, minutes: float) -> Simulation:
@@ -128,7 +136,7 @@ def _is_used(kind: str) -> bool:
     return kind not in UNUSED and kind.partition(".")[0] not in UNUSED_WORDS
 
 
-def _ball(recording: Recording) -> Floats:
+def ball_path(recording: Recording) -> Floats:
     """Return the path of the first ball."""
     track = next(track for track in recording.tracks if raw_kind(track.transmitter) == "raw.ball")
     rows = track.line

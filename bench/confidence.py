@@ -10,7 +10,8 @@ square of confidence less outcome (0 or 1): of the calibrated confidence, beside
     python -m bench.confidence [--learn] [--profiles radio optical ...] [--seeds 201 ...] [--minutes 5] [--keep DIR]
                                [--json FILE]
 
-``--learn`` counts the samples and writes ``detectors/confidence.toml``; without it the table is judged. Learn on the
+``--learn`` counts the samples and writes ``detectors/confidence.toml``; rows of inputs that are not among the profiles
+stay as they are. Without it the table is judged. Learn on the
 seeds ``TRAINING``, judge on others. ``--keep`` leaves films and samples in a folder, to use them again.
 """
 
@@ -36,7 +37,7 @@ from app.pipeline.seal import fingerprint
 from bench.ragged import instants, spoiled
 from detectors.arrivals import arrival
 from detectors.catalogue import build_detectors
-from detectors.confidence import TABLE, Calibration, Row, calibration, circumstance, input_of
+from detectors.confidence import TABLE, Calibration, Row, calibration, circumstance, input_of, read_table
 from detectors.records import RecordMaker
 from football.match_sheet import MatchSheet
 from football.packets import RAW_KINDS
@@ -201,6 +202,13 @@ def learned(samples: Sequence[Sample]) -> list[Row]:
     return rows
 
 
+def renewed(before: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
+    """The table with the rows of a count in place of the former rows of the same inputs."""
+    counted = {row.tracking for row in rows}
+    both = [*rows, *(row for row in before if row.tracking not in counted)]
+    return sorted(both, key=lambda row: (row.kind, row.tracking))
+
+
 def parted(kind: str, name: str, group: Sequence[Sample], where: tuple[str, ...], depth: int) -> Iterator[Row]:
     """The rows of a group: one, or those of the two parts that tell most of the outcome."""
     best = max(cuts(group), key=lambda cut: cut[0], default=None) if depth else None
@@ -323,7 +331,7 @@ def main() -> None:
                 print(f"seed {seed}, {profile}: {len(samples[profile])} samples", file=sys.stderr, flush=True)
     every = [sample for some in samples.values() for sample in some]
     if chosen.learn:
-        rows = learned(every)
+        rows = renewed(read_table(TABLE.read_text(encoding="utf-8")), learned(every))
         TABLE.write_text(written(rows), encoding="utf-8")
         print(f"{len(rows)} rows from {len(every)} samples")
     table = Calibration(rows) if chosen.learn else calibration()

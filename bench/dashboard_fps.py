@@ -1,16 +1,19 @@
-"""Does the page draw 25 frames a second, and how soon is an event on the screen?
+"""Does the page draw 30 frames a second with all layers, and how soon is an event on the screen?
 
 Questions:
 
 * How many frames a second does headless Chromium draw with 22 players, ball, trails, camera and marks, and how long
-  are the gaps between frames? (Goal: 25 a second.)
+  are the gaps between frames? And with all layers on? (Goal: 30 a second.)
 * How long from an update in the feed until its line is in a drawn frame? (Goal: 150 ms.)
+* How long from the request of the page until the first paint, and until the first frame with players? (Goal: 1.5 s.)
+* Do 20 viewers get all messages, and what do they cost the driver process?
 * What does one page cost the driver process, streamed and polled, at the same 30 messages a second?
 
 The feed is the scripted match of ``dashboard.demo`` at 50 views a second, in the process that serves. Everything,
 Chromium with software rendering included, shares this machine's cores. Run it from the root of the repository::
 
     python -m bench.dashboard_fps --json out.json
+    python -m bench.dashboard_fps --url http://127.0.0.1:8050/ --json out.json    # on the page of a running match
 """
 
 from __future__ import annotations
@@ -45,6 +48,32 @@ new MutationObserver(changes => requestAnimationFrame(() => {
   for (const change of changes) for (const line of change.addedNodes)
     if (line.dataset && line.dataset.id) seen[line.dataset.id] = performance.timeOrigin + performance.now();
 })).observe(document.getElementById('events'), {childList: true});
+"""
+ALL_LAYERS = "for (const name in touchline.layers.on) touchline.layers.on[name] = true;"
+#: Notes when the first frame with players is drawn.
+WATCH_START = """
+requestAnimationFrame(function look() {
+  if (window.touchline && touchline.scene && touchline.scene.clock !== null && touchline.stats.frames > 0)
+    window.startedMs = performance.now();
+  else requestAnimationFrame(look);
+});
+"""
+VIEWERS = 20
+#: Viewers in a process of their own: each reads its stream for some seconds; prints the messages of each.
+STREAM_READERS = """
+import asyncio, sys, time
+host, port, seconds, count = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+async def viewer():
+    reader, writer = await asyncio.open_connection(host, port, limit=2**22)
+    writer.write(b'GET /live/stream HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n')
+    until, messages = time.monotonic() + seconds, 0
+    while time.monotonic() < until:
+        messages += (await reader.readline()).startswith(b'data: ')
+    writer.close()
+    return messages
+async def main():
+    print(*await asyncio.gather(*(viewer() for _ in range(count))))
+asyncio.run(main())
 """
 #: A page as the server sees it, in a process of its own so that its work is not counted as the server's.
 CLIENT = """
@@ -88,10 +117,11 @@ def playing(feed: ScriptedFeed) -> Iterator[None]:
         thread.join()
 
 
-def drawn(server: WebServer, browser: Browser, seconds: float) -> dict[str, float]:
-    """Return the number of frames that the page drew, and the gaps between frames."""
-    browser.driver.get(server.url)
+def drawn(url: str, browser: Browser, seconds: float, layers: str = "") -> dict[str, float]:
+    """Return the number of frames that the page drew, and the gaps between frames; ``layers`` chooses its layers."""
+    browser.driver.get(url)
     browser.wait(lambda: browser.run("return document.body.dataset.status") == "live", "the page to be live")
+    browser.run(layers)
     time.sleep(WARM_UP_S)
     browser.run(WATCH_FRAMES)
     counters = "return [touchline.stats.frames, touchline.stats.messages, performance.now()]"
@@ -109,8 +139,11 @@ def drawn(server: WebServer, browser: Browser, seconds: float) -> dict[str, floa
     }
 
 
-def on_screen(feed: ScriptedFeed, browser: Browser, events: int) -> dict[str, float]:
-    """Time from an update's entry into the feed to the frame that shows its line."""
+def on_screen(server: WebServer, feed: ScriptedFeed, browser: Browser, events: int) -> dict[str, float]:
+    """Time from an update's entry into the feed to the frame that shows its line, with usual layers."""
+    browser.driver.get(server.url)
+    browser.wait(lambda: browser.run("return document.body.dataset.status") == "live", "the page to be live")
+    time.sleep(WARM_UP_S)
     browser.run(WATCH_EVENTS)
     published: dict[str, float] = {}
     for number in range(events):
@@ -127,6 +160,42 @@ def on_screen(feed: ScriptedFeed, browser: Browser, events: int) -> dict[str, fl
         "p50_ms": round(statistics.median(delays), 1),
         "p95_ms": round(delays[len(delays) * 95 // 100], 1),
         "max_ms": round(delays[-1], 1),
+    }
+
+
+def started(url: str, browser: Browser, loads: int) -> dict[str, float]:
+    """Return how long the page takes to its first paint and to its first frame with players; the first load is cold."""
+    script = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH_START})
+    paint = "return performance.getEntriesByName('first-contentful-paint').map((one) => one.startTime)[0]"
+    figures = []
+    for _ in range(loads):
+        browser.driver.get(url)
+        browser.wait(lambda: browser.run("return window.startedMs"), "the first frame", 60.0)
+        figures.append((browser.run(paint), browser.run("return startedMs")))
+    browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    paints, frames = zip(*figures, strict=True)
+    return {
+        "loads": loads,
+        "first_paint_p50_ms": round(statistics.median(paints)),
+        "first_frame_p50_ms": round(statistics.median(frames)),
+        "first_frame_cold_ms": round(frames[0]),
+        "first_frame_max_ms": round(max(frames)),
+    }
+
+
+def viewers(server: WebServer, seconds: float) -> dict[str, float]:
+    """Return the messages that each of many viewers gets, and the processor time of this process for them."""
+    host, port = server.url.removeprefix("http://").strip("/").split(":")
+    began_s, began_cpu_s = time.monotonic(), time.process_time()
+    command = [sys.executable, "-c", STREAM_READERS, host, port, str(seconds), str(VIEWERS)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    spent_s, passed_s = time.process_time() - began_cpu_s, time.monotonic() - began_s
+    messages = sorted(int(count) / seconds for count in done.stdout.split())
+    return {
+        "viewers": len(messages),
+        "messages_per_s_least": round(messages[0], 1),
+        "messages_per_s_p50": round(statistics.median(messages), 1),
+        "share_of_a_core": round(spent_s / passed_s, 2),
     }
 
 
@@ -149,25 +218,46 @@ def main() -> None:
     """Runs all three measurements and prints or stores them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="file for the figures")
+    parser.add_argument("--url", help="page of a running match: frames are measured there, and nothing else")
     parser.add_argument("--seconds", type=float, default=15.0, help="length of each measurement")
     arguments = parser.parse_args()
+    figures = on_a_match(arguments.url, arguments.seconds) if arguments.url else on_the_script(arguments.seconds)
+    text = json.dumps(figures, indent=2)
+    print(text)
+    if arguments.json:
+        arguments.json.write_text(text + "\n", encoding="utf-8")
+
+
+def on_a_match(url: str, seconds: float) -> dict[str, Any]:
+    """Return frames on the page of a running match, with usual and with all layers."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, Browser(Path(profile)) as browser:
+        browser.resize(1280, 720)
+        return {
+            "start": started(url, browser, 5),
+            "drawn": drawn(url, browser, seconds),
+            "drawn_all_layers": drawn(url, browser, seconds, ALL_LAYERS),
+        }
+
+
+def on_the_script(seconds: float) -> dict[str, Any]:
+    """Return all figures on the scripted match."""
     feed = ScriptedFeed(demo_sheet())
     figures: dict[str, Any] = {}
     with WebServer(page_routes(LiveState(feed))) as server, playing(feed):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, Browser(Path(profile)) as browser:
             for width, height in ((1440, 900), (1280, 720)):
                 browser.resize(width, height)
-                figures[f"drawn_{width}x{height}"] = drawn(server, browser, arguments.seconds)
-            figures["event_on_screen"] = on_screen(feed, browser, 80)
+                figures[f"drawn_{width}x{height}"] = drawn(server.url, browser, seconds)
+            figures["drawn_all_layers_1280x720"] = drawn(server.url, browser, seconds, ALL_LAYERS)
+            figures["event_on_screen"] = on_screen(server, feed, browser, 80)
+            figures["start"] = started(server.url, browser, 5)
+        figures["viewers"] = viewers(server, seconds)
         for how in ("stream", "poll"):
-            figures[how] = cost(server, how, arguments.seconds)
+            figures[how] = cost(server, how, seconds)
     figures["poll_to_stream_cpu_ratio"] = round(
         figures["poll"]["cpu_ms_per_message"] / figures["stream"]["cpu_ms_per_message"], 2
     )
-    text = json.dumps(figures, indent=2)
-    print(text)
-    if arguments.json:
-        arguments.json.write_text(text + "\n", encoding="utf-8")
+    return figures
 
 
 if __name__ == "__main__":

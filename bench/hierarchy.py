@@ -14,10 +14,12 @@ Three measurements over one capture, all in CPU time, so that other work on the 
 * *state*: each unit's state pickled at some instants; of a keyed detector the mean of its units.
 
     python -m bench.hierarchy [--source FILE] [--seconds 20] [--optical-seconds 120] [--all] [--up-to LEVEL]
-                              [--json FILE]
+                              [--against LEVEL] [--json FILE]
 
-``--source`` is a tracking file for the optical part, which is left out without one. ``--all`` takes in the detectors
-that a match gets only when asked for, ``--up-to`` leaves out those above a level: two runs show what these cost.
+``--source`` is a tracking file for the optical part, which is left out without one; ``--seconds 0`` leaves out the
+radio part. ``--all`` takes in the detectors that a match gets only when asked for, ``--up-to`` leaves out those above a
+level. ``--against`` compares all detectors with those up to a level, by turns over the same portions, instead of the
+other figures.
 """
 
 from __future__ import annotations
@@ -177,6 +179,36 @@ def whole(capture: Capture, alpha: float, span_us: int, extra: Sequence[str]) ->
     return took_s, dict(follower.events)
 
 
+def paired(capture: Capture, extra: Sequence[str], level: int) -> dict[str, dict[str, float]]:
+    """Times real time with all detectors and with those up to a level, and their ratio.
+
+    Two pipelines take the portions of the capture by turns, so that a machine that is slower for a second is slower for
+    both. The first tenth is to warm up.
+    """
+    blocks = [(arrival_us, 0, payload) for arrival_us, payload in capture.payloads(capture.begin_us, capture.end_us)]
+    every = catalogue.DETECTORS
+    figures = {}
+    for name, (alpha, span_us) in RELEASE_SETTINGS.items():
+        portions = list(divided(blocks, lambda block, span_us=span_us: span_us))  # type: ignore[misc]
+        options = PipelineOptions(alpha=alpha, extra=tuple(extra))
+        pipelines = [MatchPipeline(capture.sheet, options)]
+        restrict(level)
+        pipelines.append(MatchPipeline(capture.sheet, options))
+        catalogue.DETECTORS = every
+        took_ns = [0, 0]
+        for number, portion in enumerate(portions):
+            final_us = portion[-1][0] - capture.late_most_us if span_us else None
+            for which in (0, 1) if number % 2 else (1, 0):
+                began_ns = time.process_time_ns()
+                pipelines[which].push_together(portion, final_us)
+                if number >= len(portions) // 10:
+                    took_ns[which] += time.process_time_ns() - began_ns
+        counted_s = 0.9 * (capture.end_us - capture.begin_us) / 1e6
+        whole_speed, speed = (counted_s / (ns / 1e9) for ns in took_ns)
+        figures[name] = {"all": whole_speed, f"up to {level}": speed, "share": whole_speed / speed}
+    return figures
+
+
 def measure(capture: Capture, extra: Sequence[str], goal: float) -> dict[str, Any]:
     """All figures of one input."""
     blocks = list(capture.blocks(capture.begin_us, capture.end_us))
@@ -293,19 +325,26 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=18)
     parser.add_argument("--all", action="store_true", help="with the detectors that are there only when asked for")
     parser.add_argument("--up-to", type=int, default=15, help="without the detectors above this level")
+    parser.add_argument("--against", type=int, help="compare with the detectors up to this level, and nothing else")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     chosen = parser.parse_args()
     collect_rarely()
     restrict(chosen.up_to)
     extra = OPT_IN if chosen.all else ()
     with tempfile.TemporaryDirectory() as folder:
-        radio = capture_of("sim", "full", chosen.seconds, chosen.seed, Path(folder) / "radio")
-        result = {"radio": measure(radio, extra, GOAL_RADIO)}
-        show("Radio", result["radio"])
+        inputs = [("sim", "full", chosen.seconds, "Radio", GOAL_RADIO)] if chosen.seconds else []
         if chosen.source:
-            optical = capture_of(chosen.source, "", chosen.optical_seconds, chosen.seed, Path(folder) / "optical")
-            result["optical"] = measure(optical, extra, GOAL_OPTICAL)
-            show("Optical", result["optical"])
+            inputs.append((chosen.source, "", chosen.optical_seconds, "Optical", GOAL_OPTICAL))
+        result: dict[str, Any] = {}
+        for source, rate, seconds, name, goal in inputs:
+            capture = capture_of(source, rate, seconds, chosen.seed, Path(folder) / name)
+            if chosen.against:
+                result[name.lower()] = paired(capture, extra, chosen.against)
+                for setting, row in result[name.lower()].items():
+                    print(f"{name}, {setting}: " + ", ".join(f"{key} {value:.3g}" for key, value in row.items()))
+                continue
+            result[name.lower()] = measure(capture, extra, goal)
+            show(name, result[name.lower()])
     if chosen.json:
         chosen.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
 

@@ -1,6 +1,9 @@
 """How many events a second does the matcher of patterns take?
 
 ``python -m bench.patterns`` prints a table: patterns, strategies, windows, disorder, kinds, and numbers of patterns.
+``--together`` prints what fifty patterns cost, as a multiple of one: fifty windows, fifty patterns over 26 kinds, fifty
+with a common prefix, and fifty over three kinds, of which eighteen are different apart from their windows. One pattern
+is the mean of ten of the fifty, measured in turn with all of them in one run.
 Types are uniform, one event a millisecond; of disorder, a share of the events stands at a random earlier place, over
 the whole stream. CPU time of one process, events made before; the live set is checked against that of the sorted
 stream.
@@ -89,11 +92,71 @@ def measure(case: Case) -> tuple[float, int, int, bool]:
     return took_s, changes, len(live), agrees
 
 
+def fifty(kinds: int, prefix: str = "") -> list[str]:
+    """Fifty patterns of three steps each, of all structures, the kinds drawn; windows of 10 to 99 ms.
+
+    Args:
+        kinds: how many there are.
+        prefix: the kinds of the first steps, which all share.
+    """
+    chance, found = random.Random(3), []
+    names = [kind for kind in "abcdefghijklmnopqrstuvwxyz"[:kinds] if kind not in prefix]
+    forms = (
+        ["SEQ({} x, {}+ y, {} z)"]
+        if prefix
+        else ["SEQ({} x, {} y, {} z)", "SEQ({} x, {}+ y, {} z)", "SEQ({}+ x, {}+ y, {} z)"]
+    )
+    for number in range(50):
+        drawn = [*prefix, *chance.sample(names, 3 - len(prefix))]
+        within = 10 + number % 7 if kinds == 3 else chance.randrange(10, 100)
+        found.append(f"PATTERN {forms[number % len(forms)].format(*drawn)} WITHIN {within} ms")
+    return found
+
+
+#: Fifty patterns by workload, and the number of kinds.
+TOGETHER = {
+    "windows": (3, [f"PATTERN {STRUCTURES['AB+C']} WITHIN {10 + extra} ms" for extra in range(50)]),
+    "26 kinds": (26, fifty(26)),
+    "prefix": (26, fifty(26, "ab")),
+    "3 kinds": (3, fifty(3)),
+}
+
+#: Fifty patterns should cost no more than this many times one.
+GOAL_TOGETHER = 10.0
+
+
+def together(name: str, rounds: int = 3) -> tuple[float, float]:
+    """CPU seconds of one pattern and of fifty, the least of some rounds in turn."""
+    kinds, texts = TOGETHER[name]
+    events = stream(20_000, kinds)
+    ones, all_s = [9e9] * 10, 9e9
+    for _ in range(rounds):
+        ones = [min(before, _cost([text], events)) for before, text in zip(ones, texts[::5], strict=True)]
+        all_s = min(all_s, _cost(texts, events))
+    return sum(ones) / len(ones), all_s
+
+
+def _cost(texts: Sequence[str], events: Sequence[PatternEvent]) -> float:
+    matcher = Matcher([parse(text) for text in texts])
+    begin = time.process_time()
+    for event in events:
+        matcher.push(event)
+    return time.process_time() - begin
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="cases whose pattern is this one")
-    only = parser.parse_args().only
+    parser.add_argument("--together", action="store_true", help="what fifty patterns cost, as a multiple of one")
+    chosen = parser.parse_args()
+    only = chosen.only
+    if chosen.together:
+        for name in TOGETHER:
+            one_s, all_s = together(name)
+            met = "met" if all_s <= GOAL_TOGETHER * one_s else "missed"
+            print(f"{name:9} one {one_s:.3f} s, fifty {all_s:.3f} s: {all_s / one_s:.1f} times ({met})", flush=True)
+        return
     print("pattern strategy    within kinds patterns disorder   events  events/s   changes   matches  exact  peak MB")
     for case in CASES:
         if only and case.name != only:

@@ -5,10 +5,12 @@ the file is read as any tracking file, folded by all detectors in order, and sco
 match. Figures are those of all matches of a profile together, with 90 % intervals by bootstrap over matches.
 
     python -m bench.ragged [--profiles optical ragged ...] [--seeds 201 202 ...] [--minutes 5] [--held-out]
-                           [--cases PROFILE] [--keep DIR] [--json FILE]
+                           [--match DAY] [--cases PROFILE] [--errors] [--keep DIR] [--json FILE]
 
 Thresholds and rules are chosen on the seeds ``TRAINING`` and no others. ``HELD_OUT`` is for the end: look once, change
-nothing afterwards. ``--keep`` leaves films in a folder for later runs with the same simulator.
+nothing afterwards. ``--match`` plays a match day of ``touchline simulate``, such as ``duels``, which has take-ons.
+``--errors`` prints for each profile by what its errors are: an event that is missed or invented, or one with a wrong
+player, team or time. ``--keep`` leaves films in a folder for later runs with the same simulator.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import argparse
 import json
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -39,10 +41,12 @@ from middleware.events import Arrival
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from replay.formats.tracking import read_tracking
-from replay.scoring.figures import Score, judge, score
+from replay.scoring.figures import Judged, Score, judge, score
 from replay.scoring.readers import read_truth
-from replay.scoring.truth import Truth
+from replay.scoring.truth import Mark, Truth
 from simulator.filming import film
+from simulator.match_day import read_match_day
+from simulator.play.squads import MatchSettings
 from simulator.settings import rates_named
 from simulator.simulate import Simulation
 from simulator.tracking.artefacts import artefacts_of
@@ -118,6 +122,7 @@ def _goals_invented(scores: Sequence[Score]) -> float:
     return float(sum(goal.fp for goal in goals) - renamed)
 
 
+#: What two players contest.
 DUELS = ("duel.start", "tackle.won", "tackle.lost", "takeon.won", "takeon.lost", "interception")
 
 FIGURES = (
@@ -130,9 +135,7 @@ FIGURES = (
     Figure("shots and goals F1", 0.95, f1_of("shot.attempt", "goal.scored", "goal.own")),
     Figure("goals invented", 0.0, _goals_invented, at_most=True),
     Figure("pass variants right", 0.9, variants_of("pass.dir", "pass.len", "pass.height")),
-    Figure(
-        "duels F1", 0.75, f1_of("duel.start", "tackle.won", "tackle.lost", "takeon.won", "takeon.lost", "interception")
-    ),
+    Figure("duels F1", 0.75, f1_of(*DUELS)),
 )
 
 
@@ -146,13 +149,14 @@ def _simulator() -> str:
     return fingerprint([(str(file.relative_to(_ROOT)), file.read_text("utf-8")) for file in files])[:12]
 
 
-def filmed(seed: int, minutes: float, folder: Path) -> tuple[TrueFrames, Path]:
+def filmed(seed: int, minutes: float, folder: Path, day: str = "") -> tuple[TrueFrames, Path]:
     """Return a seed's noiseless frames, and the folder with its truth; from ``folder`` if the same code made them."""
-    into = folder / f"film-{seed}-{minutes:g}-{_simulator()}"
+    into = folder / f"film-{seed}-{minutes:g}{day and '-' + day}-{_simulator()}"
     stored = into / "film.npz"
     if not stored.is_file():
         into.mkdir(parents=True, exist_ok=True)
-        done = film(Simulation(seed=seed, duration_s=60.0 * minutes or None, **rates_named("full")))
+        match = read_match_day(day).settings(MatchSettings(seed=seed)) if day else MatchSettings(seed=seed)
+        done = film(Simulation(seed=seed, duration_s=60.0 * minutes or None, match=match, **rates_named("full")))
         write_truth(into, done.truth, done.truth_frames)
         # The mark of a simulation: its truth covers all kinds, also those that did not happen.
         (into / "simulation.json").write_text("{}\n")
@@ -186,9 +190,11 @@ def detected(recording: Recording) -> list[EventRecord]:
     return [maker.record(event) for event in published(Hierarchy(RAW_KINDS, detectors), raw)]
 
 
-def spoiled(profile: str, seed: int, minutes: float, folder: Path) -> tuple[Recording, Truth, dict[str, float]]:
+def spoiled(
+    profile: str, seed: int, minutes: float, folder: Path, day: str = ""
+) -> tuple[Recording, Truth, dict[str, float]]:
     """Return a seed as a profile of tracking shows it, with the truth and the rates of artefacts."""
-    true, truth_folder = filmed(seed, minutes, folder)
+    true, truth_folder = filmed(seed, minutes, folder, day)
     tracked = track(true, read_profile(profile), seed)
     with tempfile.TemporaryDirectory() as made:
         write_tracked(Path(made), tracked)
@@ -199,19 +205,87 @@ def spoiled(profile: str, seed: int, minutes: float, folder: Path) -> tuple[Reco
     return recording, truth.between(recording.begin_us, recording.end_us), artefacts_of(tracked)
 
 
-def scored(profile: str, seed: int, minutes: float, folder: Path) -> tuple[Score, dict[str, float], list[str]]:
-    """Return the score of a seed under a profile, the rates of artefacts, and misses and inventions as lines."""
-    recording, truth, artefacts = spoiled(profile, seed, minutes, folder)
+@dataclass(frozen=True)
+class Scored:
+    """A seed under a profile: its score, the rates of artefacts, misses and inventions as lines, errors by kind."""
+
+    score: Score
+    artefacts: dict[str, float]
+    cases: list[str]
+    errors: dict[str, Counter[str]]
+
+
+def scored(profile: str, seed: int, minutes: float, folder: Path, day: str = "") -> Scored:
+    """Return what a seed under a profile scores."""
+    recording, truth, artefacts = spoiled(profile, seed, minutes, folder, day)
     found = detected(recording)
     cases: list[tuple[int, str]] = []
+    errors: dict[str, Counter[str]] = defaultdict(Counter)
     for judged in judge(truth, found):
+        if group := next((name for name, kinds in ERROR_KINDS.items() if judged.kind.startswith(kinds)), ""):
+            errors[group].update(errors_of(judged, truth.rule(judged.kind).window_us))
         if judged.kind.startswith(("pass.attempt", "pass.complete", "restart.", "shot.attempt", "goal.", "play.")):
             for what, marks in (("missed  ", judged.missed), ("invented", judged.surplus)):
                 cases += [
                     (m.ts_us, f"seed {seed} {m.ts_us / 1e6:8.2f} s {what} {m.kind} {m.variant} {m.player or m.team}")
                     for m in marks
                 ]
-    return score(truth, found), artefacts, [line for _, line in sorted(cases)]
+    return Scored(score(truth, found), artefacts, [line for _, line in sorted(cases)], errors)
+
+
+# -- errors ---------------------------------------------------------------------------------------------------------
+
+#: Kinds, or their beginnings, whose errors are counted together.
+ERROR_KINDS = {
+    "contacts": ("hit", "touch"),
+    "passes attempted": ("pass.attempt",),
+    "passes completed": ("pass.complete",),
+    "gains of possession": ("possession.gain",),
+    "restarts": ("restart.",),
+    "duels": DUELS,
+}
+#: How an event may be wrong, in the order of the columns.
+ERRORS = ("wrong player", "wrong team", "wrong time", "missed", "invented")
+#: A pair so many windows apart has a wrong time.
+TIME_WINDOWS = 3
+
+
+def errors_of(judged: Judged, window_us: int) -> Counter[str]:
+    """Count the pairs of a kind (``right``), and its errors by how an event is wrong.
+
+    What is missed and what is invented within the window belong together: the player or the team is wrong. The same
+    player farther away has the wrong time.
+    """
+    missed, surplus = list(judged.missed), list(judged.surplus)
+    counts = Counter({"right": len(judged.pairs[0])})
+
+    def belongs(what: str, true: Mark, found: Mark) -> bool:
+        if what == "wrong time":
+            within_us = TIME_WINDOWS * window_us
+            return (true.team, true.player) == (found.team, found.player) and abs(true.ts_us - found.ts_us) <= within_us
+        same_team = true.team == found.team
+        return same_team == (what == "wrong player") and abs(true.ts_us - found.ts_us) <= window_us
+
+    for what in ERRORS[:3]:
+        for true in list(missed):
+            near = [found for found in surplus if belongs(what, true, found)]
+            if near:
+                surplus.remove(min(near, key=lambda found: abs(found.ts_us - true.ts_us)))
+                missed.remove(true)
+                counts[what] += 1
+    counts.update({"missed": len(missed), "invented": len(surplus)})
+    return counts
+
+
+def error_table(rows: dict[str, dict[str, Counter[str]]]) -> list[str]:
+    """Return the lines of a table: of each profile and kind what is true, what is right, and the errors."""
+    lines = [f"| profile | kind | true | right | {' | '.join(ERRORS)} |", "|---" * (4 + len(ERRORS)) + "|"]
+    for profile, kinds in rows.items():
+        for kind, counts in kinds.items():
+            true = sum(counts.values()) - counts["invented"]
+            cells = " | ".join(str(counts[what]) for what in ("right", *ERRORS))
+            lines.append(f"| `{profile}` | {kind} | {true} | {cells} |")
+    return lines
 
 
 # -- figures --------------------------------------------------------------------------------------------------------
@@ -263,26 +337,34 @@ def main() -> None:
         "--held-out", action="store_true", help="the seeds that nothing is chosen on, in place of --seeds"
     )
     parser.add_argument("--minutes", type=float, default=5.0, help="of each match; 0 is the whole match")
+    parser.add_argument("--match", default="", help="a match day, as of touchline simulate")
     parser.add_argument("--cases", help="a profile of which every miss and invention is listed")
+    parser.add_argument("--errors", action="store_true", help="by what the errors of each profile are")
     parser.add_argument("--keep", type=Path, help="a folder for films, to use them again")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     seeds = list(HELD_OUT) if chosen.held_out else chosen.seeds
     begun = time.perf_counter()
     rows: dict[str, dict[str, dict[str, Any]]] = {}
+    errors: dict[str, dict[str, Counter[str]]] = {}
     result: dict[str, Any] = {"seeds": seeds, "minutes": chosen.minutes, "profiles": {}}
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.keep or Path(temporary)
         for profile in chosen.profiles:
-            done = [scored(profile, seed, chosen.minutes, folder) for seed in seeds]
-            rows[profile] = row_of([figures for figures, _, _ in done])
-            artefacts = {name: float(np.mean([rates[name] for _, rates, _ in done])) for name in done[0][1]}
+            done = [scored(profile, seed, chosen.minutes, folder, chosen.match) for seed in seeds]
+            rows[profile] = row_of([one.score for one in done])
+            errors[profile] = {
+                kind: sum((one.errors.get(kind, Counter()) for one in done), Counter()) for kind in ERROR_KINDS
+            }
+            artefacts = {name: float(np.mean([one.artefacts[name] for one in done])) for name in done[0].artefacts}
             result["profiles"][profile] = {"figures": rows[profile], "artefacts": artefacts}
             print(f"{profile}: {time.perf_counter() - begun:.0f} s", flush=True)
             if profile == chosen.cases:
-                print("\n".join(line for _, _, cases in done for line in cases))
+                print("\n".join(line for one in done for line in one.cases))
     print(f"\nseeds {seeds}, {chosen.minutes:g} min each\n")
     print("\n".join(table(rows)))
+    if chosen.errors:
+        print("\n" + "\n".join(error_table(errors)))
     if chosen.json:
         chosen.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
 

@@ -9,8 +9,8 @@ Question: a match plays from a topic to another, at the speed of life. Then
 
 From the moment at which the cause is gone (the broker goes on; the broker answers again; the command is started; with
 one that stands by, from the kill): how many seconds until what a follower of the topic gets is within a second of the
-live edge, and stays there for two? In the third, Java, Python and Spark start anew; until the first words is told too,
-and by the logs when what began.
+live edge, and stays there for two? In the third, Java, Python and Spark start anew; the
+seconds until the first update are printed, too, and by the logs when each part began.
 Goal: 10 s.
 
     python -m bench.restart [--source sim] [--outage 30] [--kinds stall broker process standby] [--store DIR]

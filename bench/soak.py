@@ -5,7 +5,11 @@ do the driver, Java and the workers take, minute by minute, and by how much does
 Memory is the proportional set size (a page that processes share counts once). Growth is that of anonymous memory alone:
 of files, the share of each process also changes when other programs begin or end. Goal: no growth, 1.2 GB in all.
 
-    python -m bench.soak [--minutes 60] [--followers 5] [--engine spark] [--store DIR] [--json FILE]
+    python -m bench.soak [--minutes 60] [--followers 5] [--engine spark] [--source CAPTURE --speed 8] [--store DIR]
+                         [--json FILE]
+
+With ``--speed``, minutes are minutes of the match, and windows are shorter in proportion, so that a match makes as many
+commits. What grows with the time on the clock is not seen then.
 """
 
 from __future__ import annotations
@@ -50,7 +54,7 @@ def role_of(pid: int, driver: int) -> str:
         return "driver"
     if b"java" in command.split(b"\0")[0]:
         return "Java"
-    return "workers" if b"pyspark" in command else "simulator"
+    return "simulator" if b"app.sources.producer" in command else "workers"
 
 
 def memory_mb(driver: int) -> dict[str, float]:
@@ -84,12 +88,16 @@ def page_of(run: subprocess.Popen[str], last_lines: deque[str]) -> str:
     raise SystemExit("".join(("the run ended before it served a page:\n", *last_lines)))
 
 
-def soak(minutes: int, followers: int, engine: str, store: Path) -> dict[str, object]:
+def soak(
+    minutes: int, followers: int, engine: str, store: Path, source: str = "sim", speed: float = 1.0
+) -> dict[str, object]:
     """Samples by minute of the match, growth by role, and messages by follower."""
     command = [
         sys.executable, "-m", "app.cli.main", "live", "--store", str(store), "--port", "0", "--metrics-port", "0",
-        "--engine", engine, "--duration", str(60 * minutes + 120),
+        "--engine", engine, "--source", source, "--speed", f"{speed:g}", "--window", f"{max(1.0, 30 / speed):g}",
     ]  # fmt: skip
+    if source == "sim":
+        command += ["--duration", str(60 * minutes + 120)]
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     counts = [0] * followers
     samples: list[dict[str, float]] = []
@@ -103,7 +111,7 @@ def soak(minutes: int, followers: int, engine: str, store: Path) -> dict[str, ob
         print(f"{'minute':>6} " + " ".join(f"{column:>12}" for column in columns))
         begin_s = time.monotonic()
         for minute in range(minutes + 1):
-            time.sleep(max(0.0, begin_s + 60 * minute - time.monotonic()))
+            time.sleep(max(0.0, begin_s + 60 * minute / speed - time.monotonic()))
             if run.poll() is not None:
                 ended = f"the run ended with code {run.returncode} after {minute} minutes; it printed last:\n"
                 raise SystemExit("".join((ended, *last_lines)))
@@ -136,11 +144,20 @@ def main() -> None:
     parser.add_argument("--minutes", type=int, default=60)
     parser.add_argument("--followers", type=int, default=5)
     parser.add_argument("--engine", choices=("spark", "inprocess"), default="spark")
+    parser.add_argument("--source", default="sim")
+    parser.add_argument("--speed", type=float, default=1.0)
     parser.add_argument("--store", type=Path)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        result = soak(given.minutes, given.followers, given.engine, given.store or Path(folder) / "store")
+        result = soak(
+            given.minutes,
+            given.followers,
+            given.engine,
+            given.store or Path(folder) / "store",
+            given.source,
+            given.speed,
+        )
     growth = result["growth"] or "too short"
     print(f"growth after minute {SETTLED_MIN} (goal {GROWTH_GOAL}): {growth}; goal {GOAL_MB:.0f} MB in all")
     print(f"messages by follower: {result['messages']}")

@@ -105,6 +105,7 @@ def play(capture: Capture, end_us: int, everything: bool, out: Path | None, comm
         hierarchy_of(sheet, everything), islice(capture.blocks(begin_us, end_us), MEASURED_BLOCKS), 1.0
     )
     runs = {name: Running(hierarchy_of(sheet, everything), MODES[name], costs) for name in COMPARED}
+    max_lag_us = hierarchy_of(sheet, everything).max_lag_us
     minutes: dict[str, list[dict[str, Any]]] = {name: [] for name in COMPARED}
     result: dict[str, Any] = {}
 
@@ -128,7 +129,8 @@ def play(capture: Capture, end_us: int, everything: bool, out: Path | None, comm
         for running in runs.values():
             running.push(block)
         # A minute is told when nothing in it can change any more.
-        frontier_us = min(running.engine.watermark_of_all_us() for running in runs.values())
+        final_us = min(running.engine.final_us for running in runs.values())
+        frontier_us = final_us - max_lag_us
         done = max(0, (frontier_us - begin_us) // MINUTE_US)
         if done > len(minutes[COMPARED[0]]):
             report(done, begin_us + done * MINUTE_US)

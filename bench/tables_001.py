@@ -1,4 +1,4 @@
-"""How near do the estimators come to paper 001's tables 4 and 5, and how much does the frontier better them?
+"""How near do the estimators come to paper 001's tables 4 and 5, and how much does source progress better them?
 
 Question: on the paper's own data (D-1 to D-5) each estimator in both readings beside the paper's rows; then every
 policy against the clairvoyant bounds. Goal with ONE setting for all five: order-late <= 7, 15, 25, 6, 0 with mean
@@ -120,12 +120,12 @@ def steady_mean_ms(data: DataSet, result: Ordering) -> float:
     return float(result.latency_us[data.steady(np.array(result.ts_us, np.int64))].mean()) / 1000
 
 
-def frontier(data: DataSet, progress: ProgressSettings) -> dict[str, Any]:
-    """The frontier's figures on a session."""
-    result = order_rows(data.rows, SlackSettings("frontier"), progress=progress)
+def by_progress(data: DataSet, progress: ProgressSettings) -> dict[str, Any]:
+    """The figures of source progress on a session."""
+    result = order_rows(data.rows, SlackSettings("progress"), progress=progress)
     bound_us, ts_us = per_event_bound(data)
     bound = float((bound_us - ts_us)[data.steady(ts_us)].mean()) / 1000
-    figure = report(result, f"d-{data.number}", "frontier", "literal")
+    figure = report(result, f"d-{data.number}", "progress", "literal")
     steady = steady_mean_ms(data, result)
     figure["steady_mean_ms"], figure["steady_ratio"] = round(steady, 1), round(steady / bound, 3)
     return figure
@@ -150,9 +150,9 @@ def with_patience(settings: ProgressSettings, patience_s: float) -> ProgressSett
 def cross_validation(sets: list[DataSet]) -> dict[str, Any]:
     """Choose both numbers on four sets, the least that suffices and a quarter more, and test on the fifth."""
     base = ProgressSettings()
-    by_quiet = {(s, d.number): frontier(d, with_quiet(base, s)) for s in QUIET_S for d in sets}
+    by_quiet = {(s, d.number): by_progress(d, with_quiet(base, s)) for s in QUIET_S for d in sets}
     far = with_quiet(base, max(QUIET_S))
-    by_patience = {(s, d.number): frontier(d, with_patience(far, s))["order_late"] for s in PATIENCE_S for d in sets}
+    by_patience = {(s, d.number): by_progress(d, with_patience(far, s))["order_late"] for s in PATIENCE_S for d in sets}
     folds = {}
     for left_out in sets:
         others = [d.number for d in sets if d is not left_out]
@@ -160,8 +160,8 @@ def cross_validation(sets: list[DataSet]) -> dict[str, Any]:
         brisk_s = ALLOWANCE * _min(QUIET_S, lambda s, o=others: all(meets_goal(by_quiet[s, n], n) for n in o))
         careful_s = ALLOWANCE * _min(QUIET_S, lambda s, o=others: not any(by_quiet[s, n]["order_late"] for n in o))
         chosen = with_patience(base, patience_s)
-        brisk = frontier(left_out, with_quiet(chosen, brisk_s))
-        careful = frontier(left_out, with_quiet(chosen, careful_s))
+        brisk = by_progress(left_out, with_quiet(chosen, brisk_s))
+        careful = by_progress(left_out, with_quiet(chosen, careful_s))
         folds[f"D-{left_out.number}"] = {
             "patience_s": patience_s,
             "goal": {
@@ -187,7 +187,7 @@ def _min(choices: tuple[float, ...], does: Any) -> float:
 def figures(sets: list[DataSet], *, validate: bool) -> dict[str, Any]:
     """Everything, as one object."""
     policies = [(cast(Method, m), p) for m in TABLE_5 for p in ("literal", "paper")]
-    policies += [(m, "literal") for m in ("fixed", "kslack", "adaptive", "frontier")]
+    policies += [(m, "literal") for m in ("fixed", "kslack", "adaptive", "progress")]
     runs = {
         f"{method} {profile}": {
             f"D-{d.number}": report(
@@ -200,9 +200,11 @@ def figures(sets: list[DataSet], *, validate: bool) -> dict[str, Any]:
     base = ProgressSettings()
     careful = with_quiet(base, CAREFUL_S)
     settings = {
-        "default": {d.number: frontier(d, base) for d in sets},
-        "careful": {d.number: frontier(d, careful) for d in sets},
-        "careful, number of sources given": {d.number: frontier(d, replace(careful, sources=d.sources)) for d in sets},
+        "default": {d.number: by_progress(d, base) for d in sets},
+        "careful": {d.number: by_progress(d, careful) for d in sets},
+        "careful, number of sources given": {
+            d.number: by_progress(d, replace(careful, sources=d.sources)) for d in sets
+        },
     }
     strict = {d.number: runs["sba literal"][f"D-{d.number}"]["out_of_order"] for d in sets}
     return {
@@ -216,7 +218,7 @@ def figures(sets: list[DataSet], *, validate: bool) -> dict[str, Any]:
         },
         "runs": runs,
         "bounds_ms": {f"D-{d.number}": bounds(d) for d in sets},
-        "frontier": {name: {f"D-{n}": figure for n, figure in by_set.items()} for name, by_set in settings.items()},
+        "progress": {name: {f"D-{n}": figure for n, figure in by_set.items()} for name, by_set in settings.items()},
         "reached": {
             "goal": {name: [meets_goal(t, n) for n, t in by_set.items()] for name, by_set in settings.items()},
             "none_late_within_1.3_of_the_bound": {
@@ -248,8 +250,8 @@ def pages(result: dict[str, Any]) -> list[str]:
     lines += ["", "Clairvoyant, ms".ljust(40) + "".join(f"{name:>15}" for name in names)]
     for bound in result["bounds_ms"][names[0]]:
         lines.append(f"  {bound:<38}" + "".join(f"{of[bound]:>15.1f}" for of in result["bounds_ms"].values()))
-    lines += ["", "Frontier: mean (steady; times the bound), late"]
-    for name, by_set in result["frontier"].items():
+    lines += ["", "Source progress: mean (steady; times the bound), late"]
+    for name, by_set in result["progress"].items():
         lines.append(f"  {name}")
         for number, figure in by_set.items():
             mean, steady = figure["latency_ms"]["mean"], figure["steady_mean_ms"]

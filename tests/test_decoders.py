@@ -28,13 +28,22 @@ LISTED = {
                               "the one decoder"),
     "football/untrusted_files.py": ({"gzip.open", "bz2.open"}, "the one decoder: what is compressed, as a stream"),
     "football/untrusted_csv.py": ({"pyarrow.csv.open_csv"}, "the one decoder: tables as CSV; texts, line by line"),
+    "app/spark/fork_server.py": ({"json.loads"}, "requests of the run's own launchers, over a socket of this user"),
+    "app/spark/launcher.py": ({"struct.Struct"}, "lengths and numbers between launcher and fork server"),
     "app/spark/stage.py": ({"pyarrow.ipc.open_stream"}, "tables of the run's own stages"),
     "app/pipeline/seal.py": ({"struct.Struct"}, "the lengths before a seal; of states and of the run's own files"),
+    "app/base/machine_clock.py": ({"struct.Struct"}, "fields of the kernel's own structure"),
     "detectors/signals/kernels/filter_kernel.py": ({"struct.Struct"}, "writes the memory of a kernel"),
     "middleware/engine.py": ({"pickle.loads"}, "a snapshot, whose seal app/pipeline/state_store.py has checked"),
+    "middleware/nodes/node.py": ({"pickle.loads"}, "a node's state in a share of a commit, see app/nodes/host.py"),
+    "middleware/nodes/moves.py": ({"pickle.loads"}, "a part's state in a record that app/nodes/mesh.py has checked"),
+    "middleware/nodes/frames.py": ({"msgspec.msgpack.decode"}, "frames in records that app/nodes/mesh.py has checked"),
+    "app/nodes/host.py": ({"pickle.loads"}, "a share of a commit: of the sealed state, by a record that is checked"),
+    "app/nodes/engine.py": ({"pickle.loads"}, "a snapshot, whose seal app/pipeline/state_store.py has checked"),
     "app/pipeline/pipeline.py": ({"pickle.loads"}, "a snapshot, whose seal app/pipeline/state_store.py has checked"),
     "app/spark/seat.py": ({"pickle.loads", "msgspec.json.decode"}, "files of the run's own driver; sealed"),
     "app/spark/results.py": ({"msgspec.msgpack.decode"}, "files of the run's own stages"),
+    "app/gateway/message_tree.py": ({"struct.Struct"}, "rows of numbers, whose lengths are checked before"),
     "app/sources/producer.py": ({"json.loads"}, "the arguments that the run gives its own child"),
     "simulator/yaml_document.py": ({"yaml.SafeLoader"}, "YAML with lines; limits size, depth and count itself"),
     "replay/formats/debs.py": ({"pyarrow.csv.open_csv"}, "a stream within the limits; whole numbers, by parts"),
@@ -106,4 +115,9 @@ def test_no_module_decodes_bytes_around_the_one_decoder():
 
 def test_only_snapshots_with_a_seal_are_unpickled():
     unpickling = {file for file, (names, _) in LISTED.items() if any(name.startswith("pickle") for name in names)}
-    assert unpickling == {"middleware/engine.py", "app/pipeline/pipeline.py", "app/spark/seat.py"}
+    nodes = {"middleware/nodes/node.py", "middleware/nodes/moves.py", "app/nodes/host.py", "app/nodes/engine.py"}
+    assert unpickling == {"middleware/engine.py", "app/pipeline/pipeline.py", "app/spark/seat.py"} | nodes
+    for path in FILES:  # nodes get bytes by records whose keyed hashes are checked, or in one process
+        if "middleware.nodes.node" in path.read_text(encoding="utf-8"):
+            rooms = (ROOT / "middleware" / "nodes", ROOT / "app" / "nodes")
+            assert any(map(path.is_relative_to, rooms)), f"{path.name}: give nodes records of app/nodes/mesh.py only"

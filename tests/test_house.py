@@ -12,17 +12,18 @@ from pathlib import Path
 import pytest
 
 from app.cli.main import COMMANDS
+from app.gateway.transports.registry import TRANSPORTS
 from app.hub.sinks import SINKS
 from app.sources.registry import SOURCES
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("football", "middleware", "detectors", "simulator", "camera", "replay", "dashboard", "app")
 FILES = [ROOT / "touchline.py", *(path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py")))]
-#: Modules that are run or loaded by name: the library, the command, its commands and reference page, `spark-submit`,
+#: Modules that are run or loaded by name: the library, the command, its commands, the maker of pages, `spark-submit`,
 #: the page's demonstration, the kinds of source.
 ENTRY_POINTS = {"touchline", "app.cli.main", "app.cli.docs", "app.cli.submit", "dashboard.demo", *COMMANDS.values()}
-ENTRY_POINTS |= {"app.tables.page"}  # the dictionary of the analyst's tables
 ENTRY_POINTS |= {kind.partition(":")[0] for kind in [*SOURCES, *SINKS.values()]}
+ENTRY_POINTS |= {kind.partition(":")[0] for pair in TRANSPORTS.values() for kind in pair}
 PURE = [path for path in FILES if path.relative_to(ROOT).parts[0] in ("football", "middleware", "detectors")]
 
 

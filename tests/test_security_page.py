@@ -12,7 +12,7 @@ from tests.test_house import ROOT
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
 
-def tests_there_are() -> set[str]:
+def names_of_tests() -> set[str]:
     """Names of all test functions."""
     files = (ROOT / "tests").rglob("test_*.py")
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in files)
@@ -23,7 +23,7 @@ def tests_there_are() -> set[str]:
 def test_every_test_that_the_page_names_exists():
     named = set(re.findall(r"`(test_\w+)`", PAGE))
     assert len(named) > 50
-    assert not named - tests_there_are()
+    assert not named - names_of_tests()
     files = re.findall(r"`(tests/[\w/]+\.py)`", PAGE)
     assert not [file for file in files if not (ROOT / file).is_file()]
 

@@ -119,6 +119,7 @@ def test_a_wheel_installs_one_name_and_plays_a_match(tmp_path: Path):
     wheel = _wheel(tmp_path / "wheels")
     with zipfile.ZipFile(wheel) as archive:
         top = {name.partition("/")[0] for name in archive.namelist()}
+        assert "touchline/patterns/brace.touchline" in archive.namelist()
     assert top == {"touchline", f"{'-'.join(wheel.name.split('-')[:2])}.dist-info"}
     environment, work = tmp_path / "venv", tmp_path / "work"
     work.mkdir()

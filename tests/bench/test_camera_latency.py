@@ -7,9 +7,16 @@ import numpy as np
 import pytest
 
 from bench import camera_latency as bench
-from bench.camera_traces import Arrived, Trace
+from bench.camera_traces import Arrived, Trace, ball_path
+from camera.bounds import bounds_of
 from camera.chances import certain
+from camera.measuring import measured_axis, measured_profile
+from camera.metrics import exact_jerk, rms
+from camera.profile import Profile, load_profile
+from camera.simulated.server import Quirks
 from football.update_stream import BallView, EventRecord, UpdateRecord, View
+from simulator.simulate import Simulation, simulate
+from tests.camera.virtual_head import VirtualHead
 
 SIZE_M = (105.0, 68.0)
 
@@ -90,3 +97,40 @@ def test_an_event_that_is_withdrawn_and_asserted_again_stands() -> None:
     sent = {n: (update(f"e{n}", "out"),) for n in range(10)}
     sent |= {n + 20: (update(f"e{n}", "out", -1), update(f"e{n}", "out")) for n in range(10)}
     assert bench.measured_chances([swinging(updates=sent)]).settles_ms == {}
+
+
+def with_speeds(speeds: tuple[float, ...]) -> Profile:
+    profile = load_profile()
+    axes = {
+        name: msgspec.structs.replace(axis, speeds_deg_s=speeds)
+        for name, axis in (("pan", profile.pan), ("tilt", profile.tilt))
+    }
+    return msgspec.structs.replace(profile, **axes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("speeds", "every", "ratio"),
+    [(load_profile().pan.speeds_deg_s, 1, 3.0), (bench.FINE, 4, 1.5)],
+    ids=["x400", "fine"],
+)
+def test_a_head_of_a_measured_table_jerks_hardly_more_than_its_plan(
+    speeds: tuple[float, ...], every: int, ratio: float
+) -> None:
+    """The controller knows nothing of the speeds but how many they are, and measures them."""
+    actual, guess = with_speeds(speeds), with_speeds(tuple(np.geomspace(0.5, 60.0, len(speeds)).tolist()))
+    head = VirtualHead(guess, actual=actual, quirks=Quirks(dead_ms=100, accel_deg_s2=150))
+    head.run(2.0)
+    steps = range(1, len(speeds) + 1, every)
+    pan = measured_axis(head.connection, "pan", steps, bounds_of(guess), head.clock, head.pause)
+    known = measured_profile(guess, pan, pan).pan
+    for seed in (11, 12):
+        recording, _ = simulate(Simulation(seed, 120.0, ball_hz=100, body_hz=25, limbs=()))
+        track = bench.delayed(Trace(SIZE_M, (), ball_path(recording)), 150_000)
+        jerk_deg_s3 = rms(exact_jerk(track.pan_deg[bench.SETTLES :]))
+        found = {
+            name: rms(exact_jerk(bench.driven(track.plans, actual.pan, known=axis)[bench.SETTLES :])) / jerk_deg_s3
+            for name, axis in (("measured", known), ("guess", guess.pan))
+        }
+        assert found["measured"] <= ratio, f"seed {seed}: {found}"
+        assert every > 1 or found["guess"] > 4 * found["measured"], f"seed {seed}: {found}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bench.ragged import FIGURES, HELD_OUT, TRAINING, f1_of, row_of, share_of, table
+from bench.ragged import FIGURES, HELD_OUT, TRAINING, error_table, errors_of, f1_of, row_of, share_of, table
 from football.update_stream import EventRecord
-from replay.scoring.figures import Score, score
+from replay.scoring.figures import Score, judge, score
 from replay.scoring.frames import FrameScore
 from replay.scoring.truth import Truth, true_marks
 
@@ -53,3 +53,16 @@ def test_an_interval_holds_the_value_and_a_goal_that_is_missed_is_bold() -> None
     line = table({"ragged": row})[-1]
     assert line.startswith("| `ragged` | **0.8")
     assert " 0.0 (0.0 to 0.0) " in line
+
+
+def test_an_error_is_a_wrong_player_team_or_time_before_it_is_missed_or_invented() -> None:
+    def by(player: str, at_s: float) -> EventRecord:
+        team = player.split("_")[0]
+        return EventRecord(f"{player}#{at_s}", "hit", "", 5, round(at_s * 1e6), team, player, None, None, None, 1.0)
+
+    true = [by("home_7", 1.0), by("home_7", 10.0), by("home_7", 20.0), by("home_7", 30.0), by("home_7", 40.0)]
+    found = [by("home_7", 1.1), by("home_8", 10.1), by("away_4", 20.1), by("home_7", 30.3), by("home_7", 50.0)]
+    (judged,) = judge(Truth("test", true_marks(true), frozenset({"hit"})), found)
+    counts = errors_of(judged, 200_000)
+    assert counts == dict.fromkeys(("right", "wrong player", "wrong team", "wrong time", "missed", "invented"), 1)
+    assert error_table({"ragged": {"contacts": counts}})[-1] == "| `ragged` | contacts | 5 | 1 | 1 | 1 | 1 | 1 | 1 |"

@@ -14,6 +14,7 @@ from app.pipeline.state_store import StateStore
 from app.settings.layers import LayerError
 from app.settings.model import SettingsError
 from app.settings.parameters import ParametersError, as_toml, load_parameters
+from app.settings.patterns import PatternFileError
 from app.settings.resolve import make_settings, read_stored_settings, resolve_settings
 from detectors.parameters import Parameters
 from football.errors import CaptureError, TrackingError, UserError
@@ -33,7 +34,9 @@ OPTIONS = (
 WORDS = st.sampled_from(
     ["sim", "none", "full", "1", "max", "105x68", "auto", "0.5", "spark", "-1", "nan", "1e999", "kafka://a:1/t", "0x0"]
 ) | st.text(max_size=10)
-REFUSALS = (SettingsError, ParametersError, LayerError, KafkaError, SimulatorError, CaptureError, StoreError)
+REFUSALS = (
+    SettingsError, ParametersError, LayerError, KafkaError, SimulatorError, CaptureError, StoreError, PatternFileError,
+)  # fmt: skip
 
 
 @both

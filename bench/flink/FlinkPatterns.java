@@ -1,0 +1,119 @@
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.cep.CEP;
+import org.apache.flink.cep.functions.PatternProcessFunction;
+import org.apache.flink.cep.nfa.aftermatch.AfterMatchSkipStrategy;
+import org.apache.flink.cep.pattern.Pattern;
+import org.apache.flink.cep.pattern.conditions.SimpleCondition;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+import org.apache.flink.util.Collector;
+
+/**
+ * FlinkCEP's side of bench/patterns_flink.py: a local environment, parallelism 1, heap state, the events in memory.
+ *
+ * Arguments: file of events (lines "kind milliseconds", in order of arrival), structure (ABC or AB+C), policy (stnm or
+ * stam), window in ms (inclusive), watermark interval in ms, bound of disorder in ms, number of patterns. Prints JSON.
+ */
+public class FlinkPatterns {
+    static char[] kinds;
+    static long[] times;
+    static final AtomicLong FOUND = new AtomicLong();
+
+    public static class Happening {
+        public char kind;
+        public long ms;
+
+        public Happening() {}
+
+        public Happening(char kind, long ms) {
+            this.kind = kind;
+            this.ms = ms;
+        }
+    }
+
+    static class Is extends SimpleCondition<Happening> {
+        final char kind;
+
+        Is(char kind) {
+            this.kind = kind;
+        }
+
+        @Override
+        public boolean filter(Happening event) {
+            return event.kind == kind;
+        }
+    }
+
+    static class Count extends PatternProcessFunction<Happening, Long> {
+        @Override
+        public void processMatch(Map<String, List<Happening>> match, Context context, Collector<Long> out) {
+            FOUND.incrementAndGet();
+        }
+    }
+
+    static Pattern<Happening, ?> pattern(String structure, boolean any, long withinMs) {
+        Pattern<Happening, Happening> a =
+                Pattern.<Happening>begin("a", AfterMatchSkipStrategy.noSkip()).where(new Is('a'));
+        Pattern<Happening, Happening> b = (any ? a.followedByAny("b") : a.followedBy("b")).where(new Is('b'));
+        if (structure.equals("AB+C")) {
+            b = any ? b.oneOrMore().allowCombinations() : b.oneOrMore();
+        }
+        Pattern<Happening, Happening> c = (any ? b.followedByAny("c") : b.followedBy("c")).where(new Is('c'));
+        return c.within(Duration.ofMillis(withinMs + 1)); // Flink's window is exclusive
+    }
+
+    static void run(String[] args, int count) throws Exception {
+        Configuration configuration = new Configuration();
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.createLocalEnvironment(1, configuration);
+        env.getConfig().setAutoWatermarkInterval(Long.parseLong(args[4]));
+        env.getConfig().enableObjectReuse();
+        long boundMs = Long.parseLong(args[5]);
+        WatermarkStrategy<Happening> strategy =
+                boundMs == 0
+                        ? WatermarkStrategy.forMonotonousTimestamps()
+                        : WatermarkStrategy.forBoundedOutOfOrderness(Duration.ofMillis(boundMs));
+        SingleOutputStreamOperator<Happening> events =
+                env.fromSequence(0, count - 1)
+                        .map(index -> new Happening(kinds[index.intValue()], times[index.intValue()]))
+                        .returns(Happening.class)
+                        .assignTimestampsAndWatermarks(
+                                strategy.withTimestampAssigner((event, before) -> event.ms))
+                        .filter(event -> event.kind <= 'c');
+        for (int number = 0; number < Integer.parseInt(args[6]); number++) {
+            long withinMs = Long.parseLong(args[3]) + number;
+            CEP.pattern(events, pattern(args[1], args[2].equals("stam"), withinMs))
+                    .process(new Count())
+                    .sinkTo(new DiscardingSink<>());
+        }
+        env.execute();
+    }
+
+    public static void main(String[] args) throws Exception {
+        List<String> lines = Files.readAllLines(Path.of(args[0]));
+        kinds = new char[lines.size()];
+        times = new long[lines.size()];
+        for (int number = 0; number < kinds.length; number++) {
+            kinds[number] = lines.get(number).charAt(0);
+            times[number] = Long.parseLong(lines.get(number).substring(2));
+        }
+        run(args, Math.min(kinds.length, 5_000)); // warm: classes, compiler, local cluster
+        FOUND.set(0);
+        var system =
+                (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        long cpu = system.getProcessCpuTime();
+        long wall = System.nanoTime();
+        run(args, kinds.length);
+        System.out.printf(
+                "{\"cpu_s\": %.3f, \"wall_s\": %.3f, \"matches\": %d}%n",
+                (system.getProcessCpuTime() - cpu) / 1e9, (System.nanoTime() - wall) / 1e9, FOUND.get());
+    }
+}
