@@ -3,6 +3,7 @@
 A checkout has the packages `app`, `detectors` and so on beside each other, and an editable installation imports them
 so. A wheel must not install such names, which other projects have, too. The build therefore copies the packages to
 `touchline/`, and writes `touchline.` before the first name of each import of one of them. It changes nothing else.
+The patterns of football, which are no package, go beside them.
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ class Build(build_py):
             except ImportFormError as error:
                 raise ImportFormError(f"{file.relative_to(folder)}, {error}") from error
         (folder / "COMMIT").write_text(commit(), encoding="utf-8")
+        shutil.copytree(ROOT / "patterns", folder / "patterns", ignore=shutil.ignore_patterns("__pycache__"))
 
 
 class Touchline(Distribution):
