@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 from fastapi import APIRouter, HTTPException, Query, Request
@@ -20,6 +21,9 @@ from app.what_if.change import Change, Delay, Move
 from dashboard.access import audit, grant_of, is_loopback, permits
 from dashboard.roles import Role
 from football.untrusted import decode_json
+
+if TYPE_CHECKING:
+    from app.what_if.run import WhatIf
 
 #: Characters of a change, and outcomes that stay in memory.
 _CHANGE_CHARACTERS_MAX: Final = 4_000
@@ -57,7 +61,14 @@ class WhatIfAnswer(msgspec.Struct, frozen=True):
     took_s: float
 
 
-STRUCTS: Final = (Change, Choices, WhatIfAnswer)
+class Unchanged(msgspec.Struct, frozen=True):
+    """The unchanged side of a stretch: whether it is played, and its number of events then."""
+
+    is_done: bool
+    events: int | None
+
+
+STRUCTS: Final = (Change, Choices, WhatIfAnswer, Unchanged)
 
 _Name = Annotated[str, PathValue(description="Id of the match.", max_length=200)]
 _FIGURES: Final[dict[str, float | None]] = {"events": 120, "updates": 131, "withdrawn": 4, "delay_ms": None}
@@ -71,7 +82,39 @@ def may_play(request: Request) -> bool:
     return local or permits(request, Role.OPERATOR)
 
 
+_REFUSAL: Final = "this needs the token of an operator, or a client on the server's machine"
 _PROXIED: Final = {"forwarded", "x-forwarded-for", "x-real-ip"}
+
+
+class _Turns:
+    """One stretch is played at a time. What is played ahead makes way for a change, and for a newer stretch."""
+
+    def __init__(self) -> None:
+        self._changes, self._engine = threading.BoundedSemaphore(1), threading.Lock()
+        self._wanted: object = None
+        self._newest: object = None
+
+    @contextmanager
+    def of_change(self, stretch: object) -> Iterator[None]:
+        """Hold the engine for a change; what is played ahead is awaited if it is the unchanged side of this one.
+
+        Raises:
+            HTTPException: 503 while another change is played.
+        """
+        with one_of(self._changes, "another change is being played; ask again"):
+            self._wanted = stretch
+            try:
+                with self._engine:
+                    yield
+            finally:
+                self._wanted = None
+
+    @contextmanager
+    def ahead(self) -> Iterator[Callable[[object], bool]]:
+        """Hold the engine for what is played ahead; yield what says of a stretch if it is needed still."""
+        mine = self._newest = object()
+        with self._engine:
+            yield lambda stretch: self._wanted == stretch if self._wanted else self._newest is mine
 
 
 def what_if_routes(matches: Mapping[str, ServedMatch]) -> APIRouter:
@@ -80,14 +123,21 @@ def what_if_routes(matches: Mapping[str, ServedMatch]) -> APIRouter:
     Args:
         matches: by id; may grow.
     """
-    router, playing = APIRouter(prefix="/matches", tags=["what if"]), threading.BoundedSemaphore(1)
-    newest: list[tuple[Path, object]] = []
+    router, turns = APIRouter(prefix="/matches", tags=["what if"]), _Turns()
+    newest: list[tuple[Path, WhatIf]] = []
     known: OrderedDict[tuple[Path, int, str], Response] = OrderedDict()
 
     def served(name: str) -> ServedMatch:
         if name not in matches:
             raise HTTPException(404, f"no match {name}; there are {', '.join(matches) or 'none'}")
         return matches[name]
+
+    def engine_of(one: ServedMatch) -> WhatIf:
+        from app.what_if.run import WhatIf  # brings the engine
+
+        if not newest or newest[0][0] != one.folder:
+            newest[:] = [(one.folder, WhatIf(one.folder))]
+        return newest[0][1]
 
     @router.get("/{match}/what-if/choices", responses=answer(Choices, Choices([], [], True, True)) | refusals(404))
     def choices(match: _Name, request: Request) -> Response:
@@ -118,23 +168,36 @@ def what_if_routes(matches: Mapping[str, ServedMatch]) -> APIRouter:
     ) -> Response:
         one = served(match)
         if not may_play(request):
-            raise HTTPException(403, "this needs the token of an operator, or a client on the server's machine")
+            raise HTTPException(403, _REFUSAL)
         wanted = decode_json(change.encode(), Change)
         key = one.folder, one.feed.next_seq(), change
         if key in known:
             return known[key]
-        with one_of(playing, "another change is being played; ask again"):
-            from app.what_if.run import WhatIf  # brings the engine
-
+        with turns.of_change((one.folder, wanted.begin_us, wanted.end_us, wanted.in_time)):
             audit("what if played", grant_of(request), request, match=match)
-            if not newest or newest[0][0] != one.folder:
-                newest[:] = [(one.folder, WhatIf(one.folder))]
-            what_if = newest[0][1]
-            assert isinstance(what_if, WhatIf), "only such are kept"
-            found = as_json(what_if.play(wanted))
+            found = as_json(engine_of(one).play(wanted))
         known[key] = found
         if len(known) > _KNOWN_MAX:
             known.popitem(last=False)
         return found
+
+    @router.get(
+        "/{match}/what-if/unchanged",
+        responses=answer(Unchanged, Unchanged(True, 120)) | refusals(403, 404),
+        description="Play a stretch as it was recorded, ahead of its first change, which then waits for its own side "
+        "only. Makes way for a change and for a newer stretch: then `is_done` is false. Permitted as changes are.",
+    )
+    def play_ahead(match: _Name, request: Request, begin_us: int, end_us: int) -> Response:
+        from app.what_if.run import SupersededError  # brings the engine
+
+        one = served(match)
+        if not may_play(request):
+            raise HTTPException(403, _REFUSAL)
+        with turns.ahead() as is_needed:
+            try:
+                side = engine_of(one).play_ahead(begin_us, end_us, lambda way: is_needed((one.folder, *way)))
+            except SupersededError:
+                return as_json(Unchanged(False, None))
+        return as_json(Unchanged(True, side.events))
 
     return router

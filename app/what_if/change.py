@@ -83,14 +83,19 @@ class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return not (self.in_time or self.alters_packets or self.thresholds or self.detectors)
 
 
+def check_stretch(begin_us: int, end_us: int) -> None:
+    """Check the length of a stretch. Raises WhatIfError if it is empty or too long."""
+    if not 0 < end_us - begin_us <= STRETCH_MAX_US:
+        raise WhatIfError(f"a stretch ends after it begins, by {STRETCH_MAX_US // 1_000_000} s at most")
+
+
 def check(change: Change, sheet: MatchSheet) -> None:
     """Check what a change names against the match.
 
     Raises:
         WhatIfError: it names an object or a detector that there is none of, or too long a stretch.
     """
-    if not 0 < change.end_us - change.begin_us <= STRETCH_MAX_US:
-        raise WhatIfError(f"a stretch ends after it begins, by {STRETCH_MAX_US // 1_000_000} s at most")
+    check_stretch(change.begin_us, change.end_us)
     if change.is_empty:
         raise WhatIfError("nothing is changed")
     if len(change.thresholds) + len(change.delays) + len(change.moves) + len(change.removed) > _CHANGES_MAX:

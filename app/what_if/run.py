@@ -12,7 +12,7 @@ their past, and nothing but the change differs. Two ways:
   lateness; else only what was reported early, and withdrawn, differs.
 
 A finished match keeps no snapshots, so none is restored. The unchanged side of a stretch stays in memory for the next
-change.
+change; it may be played ahead, both ways, while somebody still thinks about the first change.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import read_stored_settings
 from app.sources.interface import TimedBlock
 from app.sources.registry import source_of_store
-from app.what_if.change import LEAD_US, Change, WhatIfError, altered, check, with_thresholds
+from app.what_if.change import LEAD_US, Change, WhatIfError, altered, check, check_stretch, with_thresholds
 from dashboard.families import family_of
 from detectors.parameters import Parameters
 from football.errors import CaptureError
@@ -120,6 +120,18 @@ class Outcome(msgspec.Struct, frozen=True):
     took_s: float
 
 
+class Stretch(NamedTuple):
+    """Key of an unchanged side: its event time, and whether each block is taken when it arrives."""
+
+    begin_us: int
+    end_us: int
+    in_time: bool
+
+
+class SupersededError(Exception):
+    """A stretch is no longer needed ahead: something else is to be played."""
+
+
 class _Played(NamedTuple):
     """Updates of a side, and its events of the stretch."""
 
@@ -155,7 +167,35 @@ class WhatIf:
         alpha = stored.get("alpha")
         #: A match that followed the load had none of its own: it is played as on an idle machine.
         self._alpha = float(alpha) if isinstance(alpha, int | float) else 0.0
-        self._known: OrderedDict[tuple[int, int, bool], _Played] = OrderedDict()
+        self._known: OrderedDict[Stretch, _Played] = OrderedDict()
+
+    def play_ahead(self, begin_us: int, end_us: int, is_needed: Callable[[Stretch], bool]) -> Side:
+        """Play the unchanged side of a stretch, so that its first change waits for its own side only.
+
+        The stretch is folded first, since most changes need no more, and then played block by block.
+
+        Args:
+            begin_us, end_us: stretch of event time.
+            is_needed: asked again and again; False gives up.
+
+        Returns:
+            Figures of the stretch, block by block.
+
+        Raises:
+            SupersededError: ``is_needed`` said so.
+            WhatIfError: the stretch is too long, or takes too long.
+        """
+        check_stretch(begin_us, end_us)
+        ways = (Stretch(begin_us, end_us, in_time=False), Stretch(begin_us, end_us, in_time=True))
+        for stretch in ways:
+
+            def check_need(stretch: Stretch = stretch) -> None:
+                if not is_needed(stretch):
+                    raise SupersededError
+
+            check_need()
+            self._unchanged(stretch, time.monotonic(), check_need)
+        return self._known[ways[-1]].side
 
     def play(self, change: Change, progress: Callable[[str], None] = lambda text: None) -> Outcome:
         """Play a stretch with a change, and compare.
@@ -172,9 +212,12 @@ class WhatIf:
             parameters=with_thresholds(self._parameters, change.thresholds),
             extra=tuple(sorted({*self._options.extra, *change.detectors})),
         )  # fmt: skip
-        before = self._unchanged(change, began_s, progress)
+        stretch = stretch_of(change)
+        if stretch not in self._known:
+            progress("Playing the stretch as it was recorded")
+        before = self._unchanged(stretch, began_s)
         progress("Playing the stretch with the change")
-        now = self._side(change, options, began_s, is_changed=True)
+        now = self._side(stretch, options, began_s, change)
         counts, rows = compare("", before.events, now.events)
         kept = sum(one.kept - one.altered for one in counts.values()) + sum(
             row["change"] == "moved" and bool(row["altered"]) for row in rows.to_pylist()
@@ -185,37 +228,42 @@ class WhatIf:
             round(time.monotonic() - began_s, 3),
         )  # fmt: skip
 
-    def _unchanged(self, change: Change, began_s: float, progress: Callable[[str], None]) -> _Played:
-        key = change.begin_us, change.end_us, change.in_time
-        if key not in self._known:
-            progress("Playing the stretch as it was recorded")
+    def _unchanged(self, stretch: Stretch, began_s: float, check_need: Callable[[], None] = lambda: None) -> _Played:
+        if stretch not in self._known:
             options = replace(self._options, alpha=self._alpha)
-            self._known[key] = self._side(change, options, began_s, is_changed=False)
+            self._known[stretch] = self._side(stretch, options, began_s, None, check_need)
             if len(self._known) > _KNOWN_MAX:
                 self._known.popitem(last=False)
-        self._known.move_to_end(key)
-        return self._known[key]
+        self._known.move_to_end(stretch)
+        return self._known[stretch]
 
-    def _side(self, change: Change, options: PipelineOptions, began_s: float, *, is_changed: bool) -> _Played:
+    def _side(
+        self,
+        stretch: Stretch,
+        options: PipelineOptions,
+        began_s: float,
+        change: Change | None,
+        check_need: Callable[[], None] = lambda: None,
+    ) -> _Played:
         pipeline, updates = MatchPipeline(self._capture.sheet, options), list[UpdateRecord]()
-        blocks = self._blocks(change, is_changed=is_changed)
-        in_time_us = change.begin_us - self._late_us() if change.in_time else _NEVER_US
-        for message in _pushed(pipeline, blocks, self._late_us(), in_time_us):
+        in_time_us = stretch.begin_us - self._late_us() if stretch.in_time else _NEVER_US
+        for message in _pushed(pipeline, self._blocks(stretch, change), self._late_us(), in_time_us):
             updates += message
+            check_need()
             if time.monotonic() - began_s > DEADLINE_S:
                 raise WhatIfError(f"not done after {DEADLINE_S:.0f} s: choose a shorter stretch")
         updates += pipeline.finish().updates
-        mine = [one for one in updates if change.begin_us <= one.event.ts_us < change.end_us]
+        mine = [one for one in updates if stretch.begin_us <= one.event.ts_us < stretch.end_us]
         events = standing_events(updates_table(mine, 0), 2**62, ended=True)
         withdrawn = sum(one.diff < 0 for one in mine)
-        return _Played(Side(len(events), len(mine), withdrawn, _delay_ms(mine) if change.in_time else None), events)
+        return _Played(Side(len(events), len(mine), withdrawn, _delay_ms(mine) if stretch.in_time else None), events)
 
-    def _blocks(self, change: Change, *, is_changed: bool) -> Iterator[tuple[int, bytes]]:
+    def _blocks(self, stretch: Stretch, change: Change | None) -> Iterator[tuple[int, bytes]]:
         """Encoded blocks of the stretch, of its lead and of what follows, with the lines of officials."""
         capture = self._capture
-        begin_us = max(capture.begin_us, change.begin_us - LEAD_US)
-        end_us = min(change.end_us + self._late_us() + _AFTER_US, capture.readable_us)
-        if is_changed and change.alters_packets:
+        begin_us = max(capture.begin_us, stretch.begin_us - LEAD_US)
+        end_us = min(stretch.end_us + self._late_us() + _AFTER_US, capture.readable_us)
+        if change is not None and change.alters_packets:
             found = altered(capture.blocks(begin_us, end_us), change, framed=capture.sheet.quality.framed)
             blocks = ((block.arrival_us, wire.encode(block)) for block in found)
         else:
@@ -234,6 +282,11 @@ class WhatIf:
         known = set(stored.filter(inside)["id"].to_pylist())
         found = events["id"].to_pylist()
         return round(sum(one in known for one in found) / len(found), 4) if found else 1.0
+
+
+def stretch_of(change: Change) -> Stretch:
+    """Return the unchanged side that a change is compared with."""
+    return Stretch(change.begin_us, change.end_us, change.in_time)
 
 
 def _pushed(

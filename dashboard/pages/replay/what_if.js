@@ -4,6 +4,7 @@ import { Refused, api, clock, element, of } from "/pages/shared/shell.js";
 const STRETCH_US = 30e6;
 const STRETCH_MAX_US = 120e6;
 const BUSY_MS = 1500;
+const REST_MS = 400; // a stretch that rests so long is played ahead
 const CHANGES = { gone: "gone", new: "new", moved: "moved", altered: "altered" };
 
 /* The change that the fields ask for; fields that are empty change nothing. */
@@ -62,8 +63,10 @@ export class WhatIf {
     return { from: Math.max(this.player.beginUs, this.player.us - STRETCH_US / 2), to: Math.min(this.player.endUs, this.player.us + STRETCH_US / 2) };
   }
 
+  /* Opens the panel; a moment that moves on would move the stretch, so the match pauses unless a loop holds it. */
   async open() {
     this.view.hidden = false;
+    if (this.player.isPlaying && this.player.loop.to === null) this.player.play(false);
     this.show();
     if (this.choices) return;
     try {
@@ -79,17 +82,40 @@ export class WhatIf {
       this.begin.disabled = true;
       this.answer.textContent = "A change is played for operators, and for viewers on the server's machine.";
     }
+    this.playAhead();
   }
 
   close() {
     this.view.hidden = true;
+    clearTimeout(this.resting);
+  }
+
+  /* Has the server play the stretch as recorded, so that a change of it waits for its own side only. */
+  async playAhead() {
+    clearTimeout(this.resting);
+    const { from, to } = this.span();
+    const stretch = "begin_us=" + Math.round(from) + "&end_us=" + Math.round(to);
+    const isWanted = this.isOpen && this.choices && this.choices.permitted && (!this.player.isPlaying || this.player.loop.to !== null);
+    if (!isWanted || stretch === this.ahead || to - from > STRETCH_MAX_US) return;
+    this.ahead = stretch;
+    try {
+      const { is_done } = await api(of(this.match, "/what-if/unchanged?" + stretch));
+      if (!is_done && this.ahead === stretch) this.ahead = null; // a change came between
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      if (this.ahead === stretch) this.ahead = null;
+    }
   }
 
   show() {
     if (!this.isOpen) return;
     const { from, to } = this.span();
     const text = clock(from, 1) + " to " + clock(to, 1) + (this.player.loop.to === null ? "; a loop (I, O) chooses another stretch" : ", the loop");
-    if (this.stretch.textContent !== text) this.stretch.textContent = text;
+    if (this.stretch.textContent !== text) {
+      this.stretch.textContent = text;
+      clearTimeout(this.resting);
+      this.resting = setTimeout(() => this.playAhead(), REST_MS);
+    }
     this.fields.metres.hidden = this.fields.act.value !== "moved";
     this.fields.late.hidden = this.fields.act.value !== "late";
   }

@@ -30,6 +30,9 @@ def test_a_removed_player_leaves_his_pass_struck(browser: Browser, server: WebSe
     )
     press(browser, "w")
     browser.wait(lambda: browser.run("return replay.whatIf.choices"), "the choices")
+    asked = "return performance.getEntriesByType('resource').filter((one) => one.name.includes('unchanged')).length"
+    browser.wait(lambda: browser.run(asked) == 1, "the stretch to be played ahead", 60)
+    assert not browser.run("return replay.player.isPlaying")
     assert browser.run("return document.getElementById('thresholds').children.length") > 100
     browser.run("""
         const { object, act } = replay.whatIf.fields;

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import msgspec
 import pytest
+from fastapi import HTTPException
 from typer.testing import CliRunner
 
+from app.api.what_if import _Turns
 from app.cli.whatif import app as command
 from app.settings.parameters import ParametersError
 from app.what_if.change import STRETCH_MAX_US, Change, Delay, Move, WhatIfError, altered, with_thresholds
-from app.what_if.run import Outcome, WhatIf
+from app.what_if.run import Outcome, Stretch, SupersededError, WhatIf
 from dashboard.server import WebServer
 from detectors.parameters import Parameters
 from football.packets import Block, Packet
 from tests.app.recorded.conftest import serving
 from tests.app.recorded.derby import derby_store
 from tests.app.recordings import optical_table, record
+from tests.waiting import eventually
 
 S = 1_000_000
 
@@ -150,6 +154,65 @@ def test_the_command_prints_both_sides(store: Path):
     assert isinstance(wrong.exception, WhatIfError)
 
 
+def test_a_stretch_that_was_played_ahead_is_not_played_again(what_if: WhatIf, monkeypatch: pytest.MonkeyPatch):
+    asked: list[Stretch] = []
+    side = what_if.play_ahead(3 * S, 12 * S, lambda stretch: not asked.append(stretch))
+    assert {stretch.in_time for stretch in asked} == {False, True}
+    assert side.delay_ms is not None
+    sides: list[Change | None] = []
+    played = WhatIf._side
+
+    def noted(self: WhatIf, stretch: Stretch, options: object, began_s: float, change: Change | None, *rest: object):
+        sides.append(change)
+        return played(self, stretch, options, began_s, change, *rest)
+
+    monkeypatch.setattr(WhatIf, "_side", noted)
+    changes = [Change(3 * S, 12 * S, alpha=1.0), Change(3 * S, 12 * S, thresholds={"offside.move_m": 120.0})]
+    outcomes = [what_if.play(change) for change in changes]
+    assert sides == changes
+    assert outcomes[0].before == side
+
+
+def test_a_stretch_that_nobody_needs_any_more_is_given_up(store: Path):
+    fresh, asked = WhatIf(store), []
+    with pytest.raises(SupersededError):
+        fresh.play_ahead(2 * S, 12 * S, lambda stretch: len(asked) < 2 and not asked.append(stretch))
+    assert fresh._known == {}
+    with pytest.raises(WhatIfError, match="ends after it begins"):
+        fresh.play_ahead(S, S, lambda stretch: True)
+
+
+def test_what_is_played_ahead_makes_way_for_another_change_and_a_newer_stretch():
+    turns = _Turns()
+
+    def change() -> None:
+        with turns.of_change("two"):
+            pass
+
+    with turns.ahead() as is_needed:
+        assert is_needed("one")
+        waiting = threading.Thread(target=change)
+        waiting.start()
+        eventually(lambda: not is_needed("one"))
+        assert is_needed("two")
+        with pytest.raises(HTTPException, match="503"), turns.of_change("three"):
+            pass
+    waiting.join()
+    turns, newer = _Turns(), threading.Event()
+
+    def begin() -> None:
+        with turns.ahead() as is_needed:
+            assert is_needed("two")
+            newer.set()
+
+    with turns.ahead() as is_needed:
+        second = threading.Thread(target=begin)
+        second.start()
+        eventually(lambda: not is_needed("one"))
+    second.join()
+    assert newer.is_set()
+
+
 @pytest.fixture(scope="module")
 def server(store: Path) -> Iterator[WebServer]:
     with serving(store) as running:
@@ -171,6 +234,14 @@ def test_the_api_gives_the_same_to_a_client_on_this_machine(server: WebServer, w
     choices = httpx.get(f"{server.url}/api/v1/matches/store/what-if/choices").json()
     assert choices["permitted"]
     assert any(one["path"] == "release.release_m" and one["unit"] == "m" for one in choices["thresholds"])
+
+
+def test_the_api_plays_a_stretch_ahead(server: WebServer, what_if: WhatIf):
+    path = f"{server.url}/api/v1/matches/store/what-if/unchanged?begin_us={2 * S}&end_us="
+    done = httpx.get(f"{path}{12 * S}", timeout=120).raise_for_status().json()
+    assert done == {"is_done": True, "events": what_if.play_ahead(2 * S, 12 * S, lambda stretch: True).events}
+    assert httpx.get(f"{path}{2 * S}").json()["detail"].startswith("a stretch ends after it begins")
+    assert httpx.get(f"{path}{12 * S}", headers={"X-Forwarded-For": "192.0.2.7"}).status_code == 403
 
 
 def test_a_viewer_from_elsewhere_may_not_have_a_match_played(server: WebServer):
