@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from football.officials import Official
-from football.packets import TRACKING_SYSTEM, Packet, raw_kind
+from football.packets import TRACKING_SYSTEM, PackedInstant, Packet, pack_instant, raw_kind
 from middleware.events import Arrival, Event
 
 
@@ -26,20 +26,36 @@ def official_arrival(decision: Official, arrival_us: int, oldest_us: int) -> Arr
     return Arrival(Event("raw.official", ts_us, decision.source, decision.number, decision), ts_us)
 
 
-def frame_arrival(packets: Sequence[Packet], sequence: int) -> Arrival:
+def frame_arrival(packets: Sequence[Packet] | PackedInstant, sequence: int) -> Arrival:
     """The packets of one instant of a framed input as one arrival; ``sequence`` counts the input's instants.
 
-    The canonical order holds within: bodies by transmitter, then the ball.
+    The canonical order holds within: bodies by transmitter, then the ball. The payload is in columns if it can be.
     """
-    order = _order_in_frame(tuple([packet.transmitter for packet in packets]))
+    instant = packets if isinstance(packets, PackedInstant) else pack_instant(packets)
+    if instant is not None:
+        ts_us = instant.ts_us
+        return Arrival(Event("raw.frame", ts_us, TRACKING_SYSTEM, sequence, _ordered(instant)), ts_us)
+    assert not isinstance(packets, PackedInstant)
+    order, _ = _order_in_frame(tuple([packet.transmitter for packet in packets]))
     ordered = tuple([packets[index] for index in order])
     first_us = min([packet.ts_us[0] for packet in ordered])
     event = Event("raw.frame", first_us, TRACKING_SYSTEM, sequence, ordered)
     return Arrival(event, max([packet.ts_us[-1] for packet in ordered]))
 
 
+def _ordered(instant: PackedInstant) -> PackedInstant:
+    order, names = _order_in_frame(instant.names)
+    if names is instant.names:
+        return instant
+    sequences = instant.sequences
+    columns = instant.table[:, order].tobytes()
+    return PackedInstant(instant.ts_us, names, tuple([sequences[index] for index in order]), columns)
+
+
 @lru_cache(maxsize=256)
-def _order_in_frame(transmitters: tuple[str, ...]) -> tuple[int, ...]:
-    """Indices of the packets of an instant in canonical order; it is the same for the same transmitters."""
+def _order_in_frame(transmitters: tuple[str, ...]) -> tuple[list[int], tuple[str, ...]]:
+    """Indices of the packets of an instant in canonical order, and their names in it, which are one tuple for all."""
     names = [(name.startswith("ball"), name) for name in transmitters]
-    return tuple(sorted(range(len(names)), key=names.__getitem__))
+    order = sorted(range(len(names)), key=names.__getitem__)
+    ordered = tuple([transmitters[index] for index in order])
+    return order, transmitters if ordered == transmitters else ordered

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from football.packets import Block, Packet
+from football.packets import Block, InstantBlock, PackedInstant, Packet
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -97,17 +97,43 @@ class Packets:
                 yield Block(int(times[first + begin]), tuple(packets[begin:end]))
             first = stop
 
+    def packed_blocks(self, slot_us: int) -> Iterator[Block | InstantBlock]:
+        """Return what :meth:`blocks` does; a block whose packets have one position each, of one time, in columns."""
+        if not len(self) or self.sizes.min() != 1 or self.sizes.max() != 1:
+            yield from self.blocks(slot_us)
+            return
+        times = block_times(self.arrival_us, slot_us)
+        edges = np.append(np.flatnonzero(np.diff(times, prepend=times[0] - 1)), len(self))
+        first_us, last_us = (least.reduceat(self.ts_us, edges[:-1]) for least in (np.minimum, np.maximum))
+        columns = np.vstack((self._metres().T, np.rint(self._percents()) / 100.0))
+        sequences, names_of, tags = self.sequence.tolist(), _Names(self.names), self.tag.astype(np.int64)
+        rows = zip(pairwise(edges.tolist()), times[edges[:-1]].tolist(), first_us.tolist(), strict=True)
+        for ((begin, end), at_us, ts_us), is_instant in zip(rows, (first_us == last_us).tolist(), strict=True):
+            if is_instant:
+                names = names_of[tags[begin:end].tobytes()]
+                table = columns[:, begin:end].tobytes()
+                yield InstantBlock(at_us, PackedInstant(ts_us, names, tuple(sequences[begin:end]), table))
+            else:
+                yield Block(at_us, tuple(self.part(begin, end).objects()))
+
+    def _metres(self) -> npt.NDArray[np.float64]:
+        millimetres = self.values[:, POSITION]
+        metres: npt.NDArray[np.float64] = millimetres / 1000.0
+        metres[millimetres == MISSING] = np.nan
+        return metres
+
+    def _percents(self) -> npt.NDArray[np.float64]:
+        quality = self.values[:, QUALITY].astype(np.float64)
+        quality[self.values[:, QUALITY] == MISSING] = np.nan
+        return quality
+
     def objects(self) -> list[Packet]:
         """Return packets as the detectors read them: metres, and one quality in 0..1, the mean of its positions'."""
         if not len(self):
             return []
-        millimetres = self.values[:, POSITION]
-        metres = millimetres / 1000.0
-        metres[millimetres == MISSING] = np.nan
-        x, y, z = (tuple(column.tolist()) for column in metres.T)
+        x, y, z = (tuple(column.tolist()) for column in self._metres().T)
         ts = tuple(self.ts_us.tolist())
-        quality = self.values[:, QUALITY].astype(np.float64)
-        quality[self.values[:, QUALITY] == MISSING] = np.nan
+        quality = self._percents()
         sizes = np.maximum(self.sizes, 1)
         means = np.rint(np.add.reduceat(quality, np.minimum(self.bounds[:-1], len(ts) - 1)) / sizes) / 100.0
         bounds = self.bounds.tolist()
@@ -118,6 +144,19 @@ class Packets:
                 self.tag.tolist(), self.sequence.tolist(), bounds, bounds[1:], means.tolist(), strict=False
             )
         ]
+
+
+class _Names(dict[bytes, tuple[str, ...]]):
+    """The transmitters of an instant, by the memory of their tags: one tuple for all instants that have the same."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__()
+        self._names = names
+
+    def __missing__(self, tags: bytes) -> tuple[str, ...]:
+        """Look the tags up."""
+        found = self[tags] = tuple([self._names[tag] for tag in np.frombuffer(tags, np.int64).tolist()])
+        return found
 
 
 def bounds_of(sizes: Ints) -> Ints:

@@ -14,8 +14,10 @@ from functools import lru_cache
 from math import dist
 from operator import lt
 
+import numpy as np
+
 from football.match_sheet import MatchSheet
-from football.packets import Block, Packet, RejectedRecord, raw_kind
+from football.packets import Block, InstantBlock, PackedInstant, Packet, RejectedRecord, raw_kind
 from football.untrusted import ID_CHARACTERS_MAX, NUMBER_MAX, is_text
 from replay import wire
 
@@ -37,7 +39,7 @@ _RAW_CHARACTERS = 120
 
 
 class BlockValidator:
-    """Validates blocks of one match sheet. Immutable; ``check`` is pure.
+    """Validates blocks of one match sheet. ``check`` is pure.
 
     Unknown transmitters can only be recognised if the sheet lists players; ball and referees are always known.
     """
@@ -49,15 +51,25 @@ class BlockValidator:
         self._x_m = sheet.length_m / 2 + MARGIN_M
         self._y_m = sheet.width_m / 2 + MARGIN_M
         self._x_near_m, self._y_near_m = self._x_m - REACH_M, self._y_m - REACH_M
+        #: Bounds of x, y, z and quality; and the transmitters of the newest instant that are all known.
+        self._low = np.array([[-self._x_m], [-self._y_m], [HEIGHT_M[0]], [0.0]])
+        self._high = np.array([[self._x_m], [self._y_m], [HEIGHT_M[1]], [1.0]])
+        self._known: tuple[str, ...] = ()
 
-    def check(self, payload: bytes, where: str) -> tuple[Block | None, tuple[RejectedRecord, ...]]:
+    def check(self, payload: bytes, where: str) -> tuple[Block | InstantBlock | None, tuple[RejectedRecord, ...]]:
         """Return the valid part of a payload, and the rejected records. ``where`` names the payload in ``record``."""
         block, rejected = decode_block(payload, where)
         return (None, rejected) if block is None else self.check_decoded(block, where)
 
-    def check_decoded(self, block: Block, where: str) -> tuple[Block, tuple[RejectedRecord, ...]]:
+    def check_decoded(
+        self, block: Block | InstantBlock, where: str
+    ) -> tuple[Block | InstantBlock, tuple[RejectedRecord, ...]]:
         """Check a decoded block as :meth:`check` does; returns that very block if all is valid."""
         arrival_us = block.arrival_us
+        if isinstance(block, InstantBlock):
+            if self._is_valid(block.instant, arrival_us):
+                return block, ()
+            block = Block(arrival_us, block.packets)
         suspects = self._suspects(block.packets, arrival_us)
         if not suspects:
             return block, ()
@@ -105,6 +117,19 @@ class BlockValidator:
             ):
                 suspects.append(index)
         return suspects
+
+    def _is_valid(self, instant: PackedInstant, arrival_us: int) -> bool:
+        """True if all of an instant is valid, by columns; a NaN makes its comparisons False."""
+        if not -NUMBER_MAX < instant.ts_us <= arrival_us + CLOCK_TOLERANCE_US:
+            return False
+        if min(instant.sequences) < 0 or max(instant.sequences) >= NUMBER_MAX:
+            return False
+        if instant.names is not self._known:
+            if not all(name in self._expected or self._is_known(name) for name in instant.names):
+                return False
+            self._known = instant.names
+        table = instant.table
+        return bool(((self._low <= table) & (table <= self._high)).all())
 
     def _is_known(self, transmitter: str) -> bool:
         if not is_text(transmitter, ID_CHARACTERS_MAX):
@@ -177,7 +202,7 @@ class BlockValidator:
                 yield ""
 
 
-def decode_block(payload: bytes, where: str) -> tuple[Block | None, tuple[RejectedRecord, ...]]:
+def decode_block(payload: bytes, where: str) -> tuple[Block | InstantBlock | None, tuple[RejectedRecord, ...]]:
     """Decode a payload without checking it; None and the rejected record if it is no block at all."""
     try:
         return wire.decode(payload), ()
@@ -191,7 +216,9 @@ def validator_of(sheet: MatchSheet) -> BlockValidator:
     return BlockValidator(sheet)
 
 
-def check_block(payload: bytes, sheet: MatchSheet, where: str) -> tuple[Block | None, tuple[RejectedRecord, ...]]:
+def check_block(
+    payload: bytes, sheet: MatchSheet, where: str
+) -> tuple[Block | InstantBlock | None, tuple[RejectedRecord, ...]]:
     """Return the valid part of a payload (None if it is no block at all) and the rejected records. Pure.
 
     Args:

@@ -449,8 +449,13 @@ class Capture(CaptureSegments):
 
     def payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
         """Yield (date, :mod:`replay.wire` bytes) of the blocks of a range, otherwise as :meth:`packets`."""
-        for block in self.blocks(start_us, end_us):
-            yield block.arrival_us, wire.encode(block)
+        if not self.sheet.quality.framed or (self.tail is not None and not self.is_finished):
+            for block in self.blocks(start_us, end_us):
+                yield block.arrival_us, wire.encode(block)
+            return
+        for batch, _ in self.dated(start_us, end_us):
+            for packed in batch.packed_blocks(self.slot_us):
+                yield packed.arrival_us, wire.encode(packed)
 
     def live_payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
         """Yield (date, bytes) of the blocks of a live capture; empty bytes where a block is not there yet."""

@@ -1,6 +1,6 @@
 """The wire format of a block: payload of a capture's reader, a Kafka record and a Spark row.
 
-A payload is one *version byte* followed by MessagePack. Two versions are read:
+A payload is one *version byte* followed by MessagePack. Three versions are read:
 
 1, *plain*: any block, to the last bit, NaN included.
 
@@ -12,7 +12,13 @@ differences, times as differences of differences, because a transmitter's beat i
 
     [arrival_us, [[transmitter, sequence, percent, [ts_us ...], [x_mm ...], [y_mm ...], [z_mm ...]] ...]]
 
-A third, 0, *refused*, carries the reason why bytes were no block at all, so that quarantine shows it like every
+3, *instant*: blocks of one instant, one position a transmitter, as a tracking system gives them; to the last bit, too.
+The names are one text, with line feeds between them. The columns are all x, all y, all z and all qualities, as 64 bit
+floats of little-endian byte order.
+
+    [arrival_us, [ts_us, names, [sequence ...], columns]]
+
+Another one, 0, *refused*, carries the reason why bytes were no block at all, so that quarantine shows it like every
 rejected record.
 
 Arrays, not maps: a match has millions of packets and the field names would be a third of the bytes. Integers
@@ -22,15 +28,16 @@ are microseconds or millimetres, floats are 64 bit metres. The order of fields i
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
 import msgspec
 
-from football.packets import Block, Packet
-from football.untrusted import UntrustedError, msgpack_decoder
+from football.packets import Block, InstantBlock, PackedInstant, Packet
+from football.untrusted import Int64, UntrustedError, msgpack_decoder
 
 #: First byte of a payload.
-VERSION, COMPACT = 1, 2
+VERSION, COMPACT, INSTANT = 1, 2, 3
 REFUSED = 0
 
 #: Arrival times on the wire are below this: 285 years.
@@ -49,7 +56,10 @@ _INTEGERS = {
     0xD0: (1, True), 0xD1: (2, True), 0xD2: (4, True), 0xD3: (8, True),
 }  # fmt: skip
 
-_PREFIX, _COMPACT_PREFIX = bytes([VERSION]), bytes([COMPACT])
+_PREFIX, _COMPACT_PREFIX, _INSTANT_PREFIX = bytes([VERSION]), bytes([COMPACT]), bytes([INSTANT])
+
+#: Between the names of an instant; and bytes of the columns of one transmitter.
+_BETWEEN, _COLUMNS_BYTES = "\n", 32
 
 
 class _CompactPacket(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_unknown_fields=True):
@@ -67,20 +77,40 @@ class _CompactBlock(msgspec.Struct, frozen=True, array_like=True, gc=False, forb
     packets: list[_CompactPacket]
 
 
+class _WireInstant(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_unknown_fields=True):
+    ts_us: Int64
+    names: str
+    sequences: tuple[int, ...]
+    columns: bytes
+
+
+class _WireInstantBlock(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_unknown_fields=True):
+    arrival_us: int
+    instant: _WireInstant
+
+
 _encoder = msgspec.msgpack.Encoder()
-_decode, _decode_compact = (msgpack_decoder(kind, PAYLOAD_BYTES_MAX) for kind in (Block, _CompactBlock))
+_decode, _decode_compact, _decode_instant = (
+    msgpack_decoder(kind, PAYLOAD_BYTES_MAX) for kind in (Block, _CompactBlock, _WireInstantBlock)
+)
 
 
 class WireError(ValueError):
     """Bytes that are no block of these versions; the message gives the reason."""
 
 
-def encode(block: Block) -> bytes:
-    """Encode a block as plain bytes.
+def encode(block: Block | InstantBlock) -> bytes:
+    """Encode a block as plain bytes, or as an instant if it is one in columns.
 
     >>> decode(encode(Block(40_000, ()))) == Block(40_000, ())
     True
     """
+    if isinstance(block, InstantBlock):
+        instant, names = block.instant, _BETWEEN.join(block.instant.names)
+        if names.count(_BETWEEN) == len(instant.names) - 1:
+            packed = _WireInstant(instant.ts_us, names, instant.sequences, instant.columns)
+            return _INSTANT_PREFIX + _encoder.encode(_WireInstantBlock(block.arrival_us, packed))
+        block = Block(block.arrival_us, block.packets)
     return _PREFIX + _encoder.encode(block)
 
 
@@ -101,7 +131,7 @@ def encode_compact(block: Block) -> bytes:
     return _COMPACT_PREFIX + _encoder.encode(_CompactBlock(block.arrival_us, packets))
 
 
-def decode(payload: bytes) -> Block:
+def decode(payload: bytes) -> Block | InstantBlock:
     """Decode the block that :func:`encode` or :func:`encode_compact` turned into ``payload``.
 
     Raises:
@@ -111,12 +141,14 @@ def decode(payload: bytes) -> Block:
         raise WireError("empty payload: a block begins with its version byte")
     if payload[0] == REFUSED:
         raise WireError(payload[1:].decode(errors="replace") or "refused without a reason")
-    if payload[0] not in (VERSION, COMPACT):
+    if payload[0] not in (VERSION, COMPACT, INSTANT):
         raise WireError(
-            f"wire version {payload[0]} cannot be read, this program reads versions {VERSION} and {COMPACT}"
+            f"wire version {payload[0]} cannot be read, this program reads versions {VERSION}, {COMPACT} and {INSTANT}"
         )
     try:
         body = memoryview(payload)[1:]
+        if payload[0] == INSTANT:
+            return _instant(_decode_instant(body))
         if payload[0] == VERSION:
             return _decode(body)
         compact = _decode_compact(body)
@@ -139,7 +171,7 @@ def arrival_of(payload: bytes) -> int:
     >>> [arrival_of(encode(Block(us, ()))) for us in (-40_000, -3, 0, 127, 128, 40_000, 2**40)]
     [-40000, -3, 0, 127, 128, 40000, 1099511627776]
     """
-    if len(payload) < 3 or payload[0] not in (VERSION, COMPACT) or payload[1] != _PAIR:
+    if len(payload) < 3 or payload[0] not in (VERSION, COMPACT, INSTANT) or payload[1] != _PAIR:
         raise WireError("not a block: it does not begin like one")
     first = payload[2]
     if first < 0x80:
@@ -150,6 +182,20 @@ def arrival_of(payload: bytes) -> int:
     if not size or len(payload) < 3 + size:
         raise WireError("not a block: its arrival time is no number")
     return int.from_bytes(payload[3 : 3 + size], "big", signed=signed)
+
+
+def _instant(block: _WireInstantBlock) -> InstantBlock:
+    packed = block.instant
+    names = _names(packed.names)
+    if not len(packed.columns) == _COLUMNS_BYTES * len(names) == _COLUMNS_BYTES * len(packed.sequences):
+        raise WireError(f"not a block: columns of different lengths for {len(names)} transmitters")
+    return InstantBlock(block.arrival_us, PackedInstant(packed.ts_us, names, packed.sequences, packed.columns))
+
+
+@lru_cache(maxsize=64)
+def _names(text: str) -> tuple[str, ...]:
+    """The names of a text; one tuple for all instants of the same transmitters."""
+    return tuple(text.split(_BETWEEN))
 
 
 def _compacted(packet: Packet) -> _CompactPacket | None:

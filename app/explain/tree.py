@@ -16,7 +16,7 @@ from detectors.confidence import Row
 from detectors.margins import Evidence, Margin, margins
 from detectors.parameters import Parameters
 from detectors.records import RecordMaker
-from football.packets import Packet
+from football.packets import PackedInstant, Packet
 from football.payloads import BallState, BodyState, EventPayload, Frame
 from football.update_stream import EventRecord
 from middleware.events import Event
@@ -287,7 +287,8 @@ def _xyz(state: BallState | BodyState) -> tuple[float, float, float]:
 
 def _nearest(raw: Event, position: Position) -> RawPosition | None:
     """The measured position of an object in a raw event that is nearest in time."""
-    packets = raw.payload if isinstance(raw.payload, tuple) else (raw.payload,)
+    payload = raw.payload.packets if isinstance(raw.payload, PackedInstant) else raw.payload
+    packets = payload if isinstance(payload, tuple) else (payload,)
     for packet in packets:
         if not isinstance(packet, Packet):
             continue

@@ -87,7 +87,8 @@ def pushes_of(capture: Capture, seconds: float) -> list[tuple[int, list[Arrival]
     gate, meter = InputGate(capture.sheet), InputMeter(capture.sheet)
     pushes: list[tuple[int, list[Arrival]]] = []
     for at_us, payload in capture.payloads(capture.begin_us, capture.begin_us + round(seconds * 1e6)):
-        packets, _ = gate.admit(payload, at_us, meter)
+        block, _ = gate.admit(payload, at_us, meter)
+        packets = block.packets if block else ()
         if packets and capture.sheet.quality.framed:
             pushes.append((at_us, [frame_arrival(packets, len(pushes) + 1)]))
         elif packets:

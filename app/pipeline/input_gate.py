@@ -8,12 +8,19 @@ from msgspec.structs import replace
 
 from football.input_quality import InputQuality
 from football.match_sheet import MatchSheet
-from football.packets import Packet, RejectedRecord
+from football.packets import Block, InstantBlock, RejectedRecord
 from replay.block_validation import decode_block, validator_of
 from replay.quality.meter import InputMeter
 
 #: Interval at which the quality is summed up, in arrival time, and reasons of refused records that it lists.
 PERIOD_US, REASONS = 5_000_000, 5
+
+
+def sizes_of(block: Block | InstantBlock) -> tuple[int, int]:
+    """Return the numbers of packets and positions of a block."""
+    if isinstance(block, InstantBlock):
+        return len(block.instant.names), len(block.instant.names)
+    return len(block.packets), sum([len(packet.ts_us) for packet in block.packets])
 
 
 class InputGate:
@@ -29,16 +36,20 @@ class InputGate:
 
     def admit(
         self, payload: bytes, arrival_us: int, meter: InputMeter
-    ) -> tuple[tuple[Packet, ...], tuple[RejectedRecord, ...]]:
-        """Return the valid packets of a payload and the records that are refused; the meter sees both."""
+    ) -> tuple[Block | InstantBlock | None, tuple[RejectedRecord, ...]]:
+        """Return what is valid of a payload, None if it is no block, and the records that are refused.
+
+        The meter sees both.
+        """
         where = f"block that arrived at {arrival_us} us"
         block, bad = decode_block(payload, where)
         if block is None:
-            return (), bad
-        meter.add(block.packets, arrival_us)
+            return None, bad
+        meter.add_block(block, arrival_us)
         block, bad = self._checks.check_decoded(block, where)
-        meter.refuse(bad)
-        return block.packets, bad
+        if bad:
+            meter.refuse(bad)
+        return block, bad
 
     def quality(self, meter: InputMeter, now_us: int, packets: int, lost: int, refused: Counter[str]) -> InputQuality:
         """Return the quality of the input, measured anew every few seconds.

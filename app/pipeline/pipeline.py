@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from app.base.collection import no_collection
 from app.pipeline.costs import CostMeter
-from app.pipeline.input_gate import InputGate
+from app.pipeline.input_gate import InputGate, sizes_of
 from app.pipeline.quarantine_buffer import QuarantineBuffer, lost_record
 from app.pipeline.seal import Maker, code_fingerprint, fingerprint
 from app.sources.interface import Recording, TimedBlock
@@ -35,7 +35,7 @@ from detectors.parameters import Parameters
 from detectors.records import RecordMaker
 from football.match_sheet import MatchSheet
 from football.officials import Official
-from football.packets import RAW_KINDS, UNPACED_KINDS, Packet, RejectedRecord
+from football.packets import RAW_KINDS, UNPACED_KINDS, InstantBlock, RejectedRecord
 from football.payloads import BodyState, Frame, ball_of, frame_of, payload_as
 from football.untrusted import SOURCES_MAX
 from football.update_stream import BallView, BodyView, Health, UpdateMessage, UpdateRecord, View
@@ -176,7 +176,7 @@ class MatchPipeline:
         self._engine = make_engine(hierarchy, options.engine(sheet), watched_kinds(sheet))
         self._meter = CostMeter(options.available)
         self._engine.set_costs(options.costs or Costs(available=options.available))
-        self._arrivals_of = self._frame_arrivals if sheet.quality.framed else _packet_arrivals
+        self._is_framed = sheet.quality.framed
         self._gate = InputGate(sheet)
         self._state = _PipelineState(InputMeter(sheet))
         self._bodies: dict[str, Event] = {}
@@ -344,12 +344,17 @@ class MatchPipeline:
         self._engine.restore(engine)
 
     def _block_arrivals(self, payload: bytes, arrival_us: int) -> list[Arrival]:
-        """Arrivals of the valid packets of a block; puts the others into quarantine."""
-        packets, bad = self._gate.admit(payload, arrival_us, self._state.meter)
+        """Arrivals of the valid packets of a block, one for all of a framed input; puts the others into quarantine."""
+        state = self._state
+        block, bad = self._gate.admit(payload, arrival_us, state.meter)
         self._quarantine(bad)
-        self._state.packets += len(packets)
-        self._state.positions += sum(len(packet.ts_us) for packet in packets)
-        return self._arrivals_of(packets)
+        if block is None or not (size := sizes_of(block))[0]:
+            return []
+        state.packets, state.positions = state.packets + size[0], state.positions + size[1]
+        if not self._is_framed:
+            return [arrival(packet) for packet in block.packets]
+        state.instants += 1
+        return [frame_arrival(block.instant if isinstance(block, InstantBlock) else block.packets, state.instants)]
 
     def _official_arrivals(self, payload: bytes) -> list[Arrival]:
         """Arrival of the decision in an official line; empty, and the line in quarantine, if it holds none."""
@@ -370,13 +375,6 @@ class MatchPipeline:
         margin_us = 0 if self.sheet.names_sources else self._options.allowed_lateness_ms * 1_000 * 2 // 3
         oldest_us = max(line.settled_us, state.now_us - margin_us)
         return [official_arrival(decision, state.now_us, oldest_us)]
-
-    def _frame_arrivals(self, packets: tuple[Packet, ...]) -> list[Arrival]:
-        """One arrival for all packets of a framed input's block, since they belong to one instant."""
-        if not packets:
-            return []
-        self._state.instants += 1
-        return [frame_arrival(packets, self._state.instants)]
 
     def _quarantine(self, rejected: Iterable[RejectedRecord]) -> None:
         self._refused.add(rejected, self._state.quarantined)
@@ -489,11 +487,6 @@ def _ball_view(event: Event) -> BallView:
 
 def _body_view(body: BodyState, ts_us: int) -> BodyView:
     return BodyView(body.object_id, body.team, ts_us, body.x_m, body.y_m, body.vx_m_s, body.vy_m_s)
-
-
-def _packet_arrivals(packets: tuple[Packet, ...]) -> list[Arrival]:
-    """One arrival for each packet, since transmitters are independent."""
-    return [arrival(packet) for packet in packets]
 
 
 def _wall_us() -> int:

@@ -16,6 +16,7 @@ from rich.console import Console
 from app.base.pace import NEVER_US
 from app.base.private import private_files, temporary_folder
 from app.pipeline.folder import request_of
+from app.pipeline.input_gate import sizes_of
 from app.settings.model import LiveSettings
 from app.sources.interface import Entry, MatchInput, OpenBatch, TimedBlock
 from app.sources.registry import load_source, source_of
@@ -90,10 +91,10 @@ def _measure(match: MatchInput, folder: Path, duration_s: float | None) -> Input
             continue
         block, bad = decode_block(payload, "")
         if block is not None:
-            meter.add(block.packets, arrival_us)
+            meter.add_block(block, arrival_us)
             block, bad = validator.check_decoded(block, "")
             meter.refuse(bad)
-            packets += len(block.packets)
+            packets += sizes_of(block)[0]
         reasons.update(record.reason for record in bad)
     return msgspec.structs.replace(
         meter.quality(), packets=packets, refused=sum(reasons.values()), refused_reasons=dict(reasons.most_common(5))

@@ -13,7 +13,6 @@ is not like the one before is taken packet by packet.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from operator import lt
 
@@ -27,7 +26,7 @@ from detectors.signals.kernels.filter_kernel import FrameFilter
 from detectors.signals.kernels.frame_kernels import nearest
 from detectors.signals.playing import Lineup
 from football.match_sheet import Team
-from football.packets import Packet, raw_kind
+from football.packets import PackedInstant, raw_kind
 from football.payloads import (
     SIDES,
     BallState,
@@ -113,30 +112,26 @@ class FrameFastPath:
     def _load_kernel(self) -> None:
         """Take one instant, so that the kernel is loaded now and not while the first instants wait."""
         cast = self._cast(("home_1", "ball"))
-        if (taken := cast.together.take(bytes(cast.together.ends[-1]), 0, (0.0,) * 6)) is not None:
+        if (taken := cast.together.take(bytes(cast.together.ends[-1]), 0, bytes(48))) is not None:
             nearest(taken[1], 0, 1, cast.sides)
 
     def pack(self, state: Instant) -> Instant | PackedFrameState:
         """``state`` as one, if all that gave a position at its instant fit together."""
         return state if self._averages else pack(state)
 
-    def step(self, state: PackedFrameState, packets: Sequence[Packet]) -> Step[PackedFrameState] | None:
+    def step(self, state: PackedFrameState, instant: PackedInstant) -> Step[PackedFrameState] | None:
         """Takes an instant that is like the one before; None of another."""
-        names = tuple([p.transmitter for p in packets])
-        times = [p.ts_us for p in packets]
-        alike = names == state.names and len(times[0]) == 1 and times.count(times[0]) == len(names)
-        if not alike or times[0][0] - state.frame.ts_us < max(self._frames.period_us, 1):
+        names, sequences, ts_us = instant.names, instant.sequences, instant.ts_us
+        if names != state.names or ts_us - state.frame.ts_us < max(self._frames.period_us, 1):
             return None
-        sequences = tuple([p.sequence for p in packets])
         if not all(map(lt, state.sequences, sequences)):
             return None
-        cast, ts_us = self._cast(names), times[0][0]
-        where = [*[p.x_m[0] for p in packets], *[p.y_m[0] for p in packets], *[p.z_m[0] for p in packets]]
-        taken = cast.together.take(state.memory, ts_us, where)
+        cast = self._cast(names)
+        taken = cast.together.take(state.memory, ts_us, instant.columns[: -8 * len(names)])
         if taken is None:
             return None
         memory, emitted = taken
-        qualities = [p.quality for p in packets]
+        qualities = instant.table[3].tolist()
         begin, end = cast.begin, cast.end
         columns = emitted[:5, begin:end].tolist()
         players = tuple(map(BodyState, cast.objects, cast.teams, cast.limbs, *columns, qualities[begin:end]))

@@ -19,7 +19,7 @@ from detectors.signals.frames import FrameFusion, FrameParameters
 from detectors.signals.fusion import ActiveBall, BallParameters
 from detectors.signals.playing import PlayingParameters
 from football.match_sheet import MatchSheet
-from football.packets import Packet, raw_kind
+from football.packets import PackedInstant, Packet, raw_kind
 from football.payloads import payload_as
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -78,12 +78,13 @@ class OpticalAdapter:
 
     def step(self, state: Instant | PackedFrameState, event: Event) -> Step[Instant | PackedFrameState]:
         """Takes all packets of one instant."""
-        packets = payload_as(event, tuple)
+        instant = event.payload
         if isinstance(state, PackedFrameState):
-            step = self._fast_path.step(state, packets)
+            step = self._fast_path.step(state, instant) if isinstance(instant, PackedInstant) else None
             if step is not None:
                 return step
             state = unpack(state)
+        packets = instant.packets if isinstance(instant, PackedInstant) else payload_as(event, tuple)
         after, out = self._packet_by_packet(state, packets)
         return self._fast_path.pack(after), out
 

@@ -8,6 +8,9 @@ at most, of a player at twelve, of a limb at ten: at radio rates that is a twent
 a comparison. So an identity that jumps to a player farther off is seen always, a single stray position sometimes.
 Once a second of event time it takes stock: who is there, where, and which team stands further to the left.
 
+Instants in columns are collected, and taken many at a time where they are alike: in order, of the same transmitters,
+all of which are numbers. The figures are those of their packets one by one, which is how all others are taken.
+
 The figures are of the input as it arrived. They are no input of the detectors, whose output may not depend on the
 order of arrival; what detectors know of the quality is in the match sheet (:class:`football.match_sheet.Quality`).
 A meter is pickled with the state of its pipeline.
@@ -17,15 +20,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from math import isfinite
+
+import numpy as np
 
 from football.input_quality import InputQuality
 from football.match_sheet import MatchSheet, Quality, team_of
-from football.packets import Packet, RejectedRecord, raw_kind
+from football.packets import Block, InstantBlock, PackedInstant, Packet, RejectedRecord, raw_kind
 from football.untrusted import SOURCES_MAX
 from replay.quality.samples import SpotSample
 from replay.quality.sides import SidesLog
-from replay.quality.tracks import ClassFigures, TransmitterTrack
+from replay.quality.tracks import PERIODS_US, STEP_MAX_US, ClassFigures, Floats, TransmitterTrack, take_together
 
 #: Silence of all transmitters that counts as a gap; a longer one ends a period. Periods that are listed.
 GAP_US, PERIOD_GAP_US, PERIODS_MAX = 1_000_000, 120_000_000, 20
@@ -38,6 +44,12 @@ MARGIN_M = 2.0
 
 #: A second in which so many players do not move by a millimetre is frozen; all of them at once never stand so still.
 FROZEN_PLAYERS = 10
+
+#: Instants that are taken together.
+TOGETHER = 50
+
+#: After all times.
+END_US = 2**62
 
 _CLASSES = {"raw.ball": "ball", "raw.player": "player", "raw.limb": "limb"}
 
@@ -72,10 +84,29 @@ class InputMeter:
         self._on_pitch = {"home": Counter[int](), "away": Counter[int]()}
         self._seen = {"home": Counter[int](), "away": Counter[int]()}
         self._frozen = 0
+        #: Instants that are not taken yet, of the same transmitters, later and later, with their arrival times.
+        self._pending: list[tuple[PackedInstant, int]] = []
         self._clear_second()
 
+    def add_block(self, block: Block | InstantBlock, arrival_us: int) -> None:
+        """Take the packets of a block, valid or not."""
+        if not isinstance(block, InstantBlock):
+            self.add(block.packets, arrival_us)
+            return
+        instant, pending = block.instant, self._pending
+        if pending:
+            newest = pending[-1][0]
+            if instant.names != newest.names or not 0 < instant.ts_us - newest.ts_us <= STEP_MAX_US:
+                self._take_pending()
+                pending = self._pending
+        pending.append((instant, arrival_us))
+        if len(pending) >= TOGETHER:
+            self._take_pending()
+
     def add(self, packets: Sequence[Packet], arrival_us: int) -> None:
-        """Take the packets of a block, valid or not, and look at the first position of those that are due."""
+        """Take packets, valid or not, and look at the first position of those that are due."""
+        if self._pending:
+            self._take_pending()
         tracks = self._tracks
         self._packets += len(packets)
         for packet in packets:
@@ -118,6 +149,8 @@ class InputMeter:
 
     def refuse(self, rejected: Iterable[RejectedRecord]) -> None:
         """Take the records of a block that its validation, or the reader of a file, has refused."""
+        if self._pending:
+            self._take_pending()
         for record in rejected:
             reason = record.reason
             if "not a number" in reason:
@@ -139,6 +172,7 @@ class InputMeter:
 
     def quality(self) -> InputQuality:
         """The figures so far."""
+        self._take_pending()
         ball, bodies = self._classes["ball"], self._classes["limb"]
         if not bodies.steps:
             bodies = self._classes["player"]
@@ -186,6 +220,84 @@ class InputMeter:
             side_changes=tuple(self._sides.changes_s),
             periods=tuple((_rounded(begin / 1e6), _rounded(end / 1e6)) for begin, end in periods),
         )
+
+    def _take_pending(self) -> None:
+        """Take the instants that were collected, together if they are alike."""
+        pending, self._pending = self._pending, []
+        if pending and not self._take_alike(pending):
+            for instant, arrival_us in pending:
+                self.add(instant.packets, arrival_us)
+
+    def _take_alike(self, pending: Sequence[tuple[PackedInstant, int]]) -> bool:
+        """Take instants in columns; False, and nothing is taken, if they must be taken packet by packet."""
+        names, times_us = pending[0][0].names, [instant.ts_us for instant, _ in pending]
+        is_future = any(instant.ts_us > arrival_us for instant, arrival_us in pending)
+        if is_future or len(set(names)) < len(names) or (self._begin_us is not None and times_us[0] <= self._newest_us):
+            return False
+        tables = np.frombuffer(b"".join([instant.columns for instant, _ in pending])).reshape(len(pending), 4, -1)
+        if not np.isfinite(tables[:, :2]).all():
+            return False
+        for name in names:
+            if name not in self._tracks:
+                self._add_transmitter(name)
+        tracks = [(at, track) for at, name in enumerate(names) if (track := self._tracks.get(name)) is not None]
+        players = [(at, track) for at, track in tracks if track.name == "player"]
+        balls = [(at, track) for at, track in tracks if track.is_ball]
+        dues_us = {max(track.due_us, times_us[0]) for _, track in players}
+        is_behind = any(track.newest_us >= times_us[0] for _, track in tracks)
+        if is_behind or len(dues_us) > 1 or len(players) + len(balls) < len(tracks):
+            return False
+        looks = _looks(times_us, min(dues_us, default=END_US))
+        looked_us = [times_us[index] for index in looks]
+        if any(after_us - before_us > STEP_MAX_US for before_us, after_us in pairwise(looked_us)):
+            return False
+        self._packets += len(pending) * len(names)
+        for _, track in tracks:
+            track.positions += len(pending)
+            track.newest_us = times_us[-1]
+        self._take_balls(balls, bool(players), set(looks), times_us, tables)
+        if looks:
+            spots = tables[looks][:, :2, [at for at, _ in players]]
+            take_together([track for _, track in players], looked_us, spots[:, 0], spots[:, 1])
+            self._take_stock([track for _, track in players], looked_us, spots)
+        return True
+
+    def _take_stock(self, players: Sequence[TransmitterTrack], times_us: Sequence[int], spots: Floats) -> None:
+        """Take stock of the players at the first of some times (k,) in each second; ``spots`` (k, 2, n)."""
+        teams = [(at, track) for at, track in enumerate(players) if track.team]
+        due_us = min([track.stock_us for _, track in teams], default=END_US)
+        for ts_us, spot in zip(times_us, spots, strict=True):
+            if ts_us < due_us:
+                continue
+            x_m, y_m = spot.tolist()
+            for at, track in teams:
+                if ts_us >= track.stock_us:
+                    self._look_at_player(track, ts_us // 1_000_000, x_m[at], y_m[at])
+            due_us = min([track.stock_us for _, track in teams])
+
+    def _take_balls(
+        self,
+        balls: Sequence[tuple[int, TransmitterTrack]],
+        has_players: bool,
+        looks: set[int],
+        times_us: Sequence[int],
+        tables: Floats,
+    ) -> None:
+        """Take the positions of balls one by one, and move the time on."""
+        slot_us, spots = self._slot_us, [(track, tables[:, :3, at].tolist()) for at, track in balls]
+        for index, ts_us in enumerate(times_us):
+            if has_players and ts_us >= self._body_due_us:
+                self._body_due_us = (ts_us // slot_us + 1) * slot_us
+                self._body_slots += 1
+            is_looked_at = index in looks
+            for track, rows in spots:
+                if ts_us >= track.due_us:
+                    x_m, y_m, z_m = rows[index]
+                    track.take(ts_us, x_m, y_m)
+                    self._look_at_ball(ts_us // slot_us, z_m)
+                    is_looked_at = True
+            if is_looked_at:
+                self._advance(ts_us)
 
     def _add_transmitter(self, name: str) -> None:
         """Begin a track; none for referees, and beyond the number of sources that a match may have."""
@@ -262,6 +374,20 @@ def _slot_us(quality: Quality) -> int:
     if quality.kind == "rtls":
         return max(200_000, round(1e7 / quality.ball_hz), round(1e7 / quality.body_hz))
     return max(40_000, round(1e6 / quality.ball_hz), round(1e6 / quality.body_hz))
+
+
+def _looks(times_us: Sequence[int], due_us: int) -> list[int]:
+    """Return the indices of the times at which players are looked at, who are due from ``due_us`` on.
+
+    >>> _looks([0, 40_000, 80_000, 120_000], 40_000)
+    [1, 3]
+    """
+    found = []
+    for index, ts_us in enumerate(times_us):
+        if ts_us >= due_us:
+            found.append(index)
+            due_us = ts_us + PERIODS_US["player"]
+    return found
 
 
 def _rate_hz(tracks: Sequence[TransmitterTrack], names: tuple[str, ...], active_s: float) -> float:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from math import hypot
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
 
 #: Time between the positions that are looked at, by class, a little less than whole periods of usual sources. There are
 #: twenty players, and none moves much in a twelfth of a second; each position of theirs cost 4 % of a replay.
@@ -48,6 +54,19 @@ class ClassFigures:
         if length_m > MOVING_M:
             self.moving += 1
             self.straight += change_m < SAME_M and abs(change_y_m) < SAME_M
+
+    def compare_all(self, length_m: Floats, change_x_m: Floats, change_y_m: Floats) -> None:
+        """Take many changes as :meth:`compare` takes one."""
+        changes_m = np.abs(change_x_m)
+        is_change = changes_m > 1e-9
+        bins, counts = np.unique(np.floor(_BINS * np.log2(changes_m[is_change])), return_counts=True)
+        for number, count in zip(bins.tolist(), counts.tolist(), strict=True):
+            self.noise[int(number)] += count
+        if unchanged := len(changes_m) - int(is_change.sum()):
+            self.noise[-100] += unchanged
+        moves = length_m > MOVING_M
+        self.moving += int(moves.sum())
+        self.straight += int((moves & (changes_m < SAME_M) & (np.abs(change_y_m) < SAME_M)).sum())
 
     def noise_m(self) -> float:
         """Standard deviation of one position: of the median second difference, which has six times its variance."""
@@ -105,3 +124,38 @@ class TransmitterTrack:
             figures.still += 1
         if figures.steps % ONE_IN == 0 and step is not None and step[0] == step_us:
             figures.compare(length_m, dx_m - step[1], dy_m - step[2])
+
+
+def take_together(tracks: Sequence[TransmitterTrack], times_us: Sequence[int], x_m: Floats, y_m: Floats) -> None:
+    """Let tracks of one class take positions at the same times, in columns; else as :meth:`TransmitterTrack.take`.
+
+    Args:
+        tracks: (n,) at least one.
+        times_us: (k,) increasing, by no more than ``STEP_MAX_US``; all later than the tracks' last positions.
+        x_m, y_m: (k, n) positions.
+    """
+    for track, x, y in zip(tracks, x_m[0].tolist(), y_m[0].tolist(), strict=True):
+        track.take(times_us[0], x, y)
+    if len(times_us) == 1:
+        return
+    figures, speed_max_m_s, count = tracks[0].figures, tracks[0].speed_max_m_s, len(tracks)
+    steps_us, dx_m, dy_m = np.diff(times_us), np.diff(x_m, axis=0), np.diff(y_m, axis=0)
+    lengths_m = np.hypot(dx_m, dy_m)
+    is_outlier = lengths_m > (speed_max_m_s * steps_us * 1e-6 + NOISE_M)[:, None]
+    figures.outliers += int(is_outlier.sum())
+    figures.jumps += int((is_outlier & (lengths_m > JUMP_M)).sum())
+    figures.still += int((~is_outlier & (lengths_m == 0.0)).sum())
+    # The steps before these: those of the first row, which the tracks have taken, and all but the last one.
+    first = np.array([track.step or (0, 0.0, 0.0) for track in tracks]).T
+    before_us = np.vstack((first[0], np.repeat(steps_us[:-1, None], count, axis=1)))
+    change_x_m, change_y_m = dx_m - np.vstack((first[1], dx_m[:-1])), dy_m - np.vstack((first[2], dy_m[:-1]))
+    begin = (-figures.steps - 1) % ONE_IN
+    figures.steps += lengths_m.size
+    chosen = np.zeros(lengths_m.size, bool)
+    chosen[begin::ONE_IN] = True
+    chosen &= (before_us == steps_us[:, None]).ravel()
+    figures.compare_all(lengths_m.ravel()[chosen], change_x_m.ravel()[chosen], change_y_m.ravel()[chosen])
+    last_us, step_us = times_us[-1], int(steps_us[-1])
+    ends = zip(tracks, *(rows[-1].tolist() for rows in (x_m, y_m, dx_m, dy_m)), strict=True)
+    for track, x, y, dx, dy in ends:
+        track.due_us, track.last, track.step = last_us + track.period_us, (last_us, x, y), (step_us, dx, dy)

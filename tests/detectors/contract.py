@@ -6,7 +6,7 @@ import heapq
 import pickle
 from collections.abc import Iterable, Sequence
 
-from football.packets import RAW_KINDS, Packet
+from football.packets import RAW_KINDS, PackedInstant, Packet
 from football.payloads import EventPayload, LimbRun
 from middleware.detector import Detector, KeyedDetector
 from middleware.events import Event, Key, canonical_key
@@ -137,7 +137,9 @@ def _check_step(
 def _wrong_output(detector: Detector[object], event: Event, result: Event) -> str:
     """A packet, and a run of what it held, speaks up to its last position; everything else for its own instant."""
     spec, payload = detector.spec, event.payload
-    packets = payload if event.kind == "raw.frame" else (payload,)
+    packets = (
+        payload.packets if isinstance(payload, PackedInstant) else payload if event.kind == "raw.frame" else (payload,)
+    )
     until_us = max((p.ts_us[-1] for p in packets if isinstance(p, Packet)), default=event.ts_us)
     if isinstance(payload, LimbRun):
         until_us = payload.states[-1][0]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from football.match_sheet import MatchSheet, Player, Quality
-from football.packets import Block, Packet, RejectedRecord
+from football.packets import Block, InstantBlock, Packet, RejectedRecord, pack_instant
 from replay import wire
 from replay.block_validation import check_block
 
@@ -37,6 +37,37 @@ def test_what_is_good_passes_unchanged(name: str) -> None:
     block, rejected = check(packet(name))
     assert block.packets == (packet(name),)
     assert rejected == ()
+
+
+ODD = st.sampled_from((0.0, 1.0, -50.0, 94.0, 95.0, 113.0, math.nan, math.inf, -6.0, 61.0))
+INSTANT_ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(("ball", "home_7", "away_1", "home_7/left_foot", "referee_1", "home_8", "", "a\x00")),
+        st.sampled_from((0, 7, -1, 2**53)), ODD, ODD, ODD, st.sampled_from((1.0, 0.5, -0.1, 1.1, math.nan)),
+    ),
+    min_size=1,
+    max_size=4,
+)  # fmt: skip
+
+
+@given(INSTANT_ROWS, st.sampled_from((100, 101, -(2**53))), st.sampled_from((SHEET, NOBODY)))
+def test_of_an_instant_in_columns_passes_what_passes_of_its_packets(rows, ts_us, sheet) -> None:  # type: ignore[no-untyped-def]
+    packets = [Packet(name, number, (ts_us,), (x,), (y,), (z,), q) for name, number, x, y, z, q in rows]
+    instant = pack_instant(packets)
+    assert instant is not None
+    found, found_bad = check_block(wire.encode(InstantBlock(100, instant)), sheet, "here")
+    expected, bad = check_block(wire.encode(Block(100, tuple(packets))), sheet, "here")
+    assert found is not None
+    assert expected is not None
+    assert (repr(found.packets), repr(found_bad)) == (repr(expected.packets), repr(bad))
+    assert isinstance(found, InstantBlock) is not bool(bad)
+
+
+def test_an_unknown_player_is_found_after_an_instant_of_known_ones() -> None:
+    for name, count in (("home_7", 0), ("home_8", 1), ("home_7", 0)):
+        instant = pack_instant([Packet(name, 1, (5,), (0.0,), (0.0,), (0.0,))])
+        assert instant is not None
+        assert len(check_block(wire.encode(InstantBlock(9, instant)), SHEET, "here")[1]) == count
 
 
 BAD_ROWS = {

@@ -28,7 +28,7 @@ from football.packet_table import (
     from_blocks,
     to_mm,
 )
-from football.packets import Block, Packet
+from football.packets import Block, InstantBlock, Packet
 from replay import wire
 from replay.capture import (
     END,
@@ -55,6 +55,41 @@ PERIOD_US = 20_000
 
 def block(arrival_us: int) -> Block:
     return Block(arrival_us, (Packet("ball", abs(arrival_us), (arrival_us - 1,), (0.5,), (1.0,), (0.1,)),))
+
+
+def test_payloads_of_a_framed_capture_have_its_blocks_in_columns_where_they_are_instants(tmp_path: Path) -> None:
+    names = ("home_7", "ball", "away_1")
+    made = []
+    for number in range(300):
+        at_us = number * 40_000
+        times = [at_us + (number % 10 == 3) * 1_000 * place for place in range(3)]
+        last = math.nan if number % 7 == 0 else 0.25
+        here = names if number < 150 else names[:2]
+        packets = tuple(
+            Packet(name, number, (ts_us,), (1.5,), (last,), (0.0,), 0.9)
+            for name, ts_us in zip(here, times, strict=False)
+        )
+        made.append(Block(at_us + 5_000, packets))
+    made[200] = Block(
+        made[200].arrival_us,
+        tuple(
+            msgspec.structs.replace(
+                p, ts_us=(p.ts_us[0], p.ts_us[0] + 1), x_m=(0.0,) * 2, y_m=(0.0,) * 2, z_m=(0.0,) * 2
+            )
+            for p in made[200].packets
+        ),
+    )
+    sheet = msgspec.structs.replace(SHEET, quality=Quality(framed=True))
+    with CaptureWriter(tmp_path / "c", sheet) as writer:
+        writer.extend(made)
+    capture = Capture.open(tmp_path / "c")
+    found = [wire.decode(payload) for _, payload in capture.payloads(0, capture.end_us)]
+    assert repr([(b.arrival_us, b.packets) for b in found]) == repr(
+        [(b.arrival_us, b.packets) for b in capture.blocks(0, capture.end_us)]
+    )
+    in_columns = [isinstance(b, InstantBlock) for b in found]
+    assert in_columns[:125] == [number % 10 != 3 for number in range(125)]
+    assert not any(in_columns[125:250]), "a segment with a packet of two positions"
 
 
 THOUSAND = [block(PERIOD_US * i + 5) for i in range(1000)]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import math
+import struct
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from football.packets import Block, Packet
-from replay.wire import COMPACT, VERSION, WireError, arrival_of, decode, encode, encode_compact, refusal
+from football.packets import Block, InstantBlock, PackedInstant, Packet, pack_instant
+from replay.wire import COMPACT, INSTANT, VERSION, WireError, arrival_of, decode, encode, encode_compact, refusal
 
 FLOATS = st.floats(allow_nan=False)
 
@@ -69,6 +70,46 @@ def test_the_compact_layout_is_the_documented_one() -> None:
     assert len(encode_compact(block)) < 0.4 * len(encode(block))
 
 
+ROWS = st.lists(
+    st.tuples(st.text("ab_/é7\n", max_size=8), st.integers(0, 2**62), *(FLOATS,) * 4), min_size=1, max_size=6
+)
+
+
+@given(st.integers(-(2**62), 2**62), st.integers(-(2**62), 2**62), ROWS)
+def test_an_instant_comes_back_in_columns_unless_a_name_has_a_line_feed(arrival_us, ts_us, rows) -> None:  # type: ignore[no-untyped-def]
+    packets = tuple(Packet(name, number, (ts_us,), (x,), (y,), (z,), q) for name, number, x, y, z, q in rows)
+    instant = pack_instant(packets)
+    assert instant is not None
+    assert instant.packets == packets
+    payload = encode(InstantBlock(arrival_us, instant))
+    back = decode(payload)
+    assert (back.arrival_us, back.packets, arrival_of(payload)) == (arrival_us, packets, arrival_us)
+    assert isinstance(back, InstantBlock) is not any("\n" in packet.transmitter for packet in packets)
+
+
+def test_the_layout_of_an_instant_is_the_documented_one() -> None:
+    columns = struct.pack("<8d", 1.5, 2.5, -1.0, math.nan, 0.5, 0.0, 0.9, 1.0)
+    block = InstantBlock(7, PackedInstant(5, ("ball", "home_7"), (3, 4), columns))
+    payload = encode(block)
+    assert payload[0] == INSTANT == 3
+    assert msgspec.msgpack.decode(payload[1:]) == [7, [5, "ball\nhome_7", [3, 4], columns]]
+    assert decode(payload) == block, "to the last bit, not a number included"
+
+
+@pytest.mark.parametrize(
+    "packets",
+    [
+        (),
+        (Packet("a", 0, (), (), (), ()),),
+        (Packet("a", 0, (1,), (0.0,), (0.0,), (0.0,)), Packet("b", 0, (2,), (0.0,), (0.0,), (0.0,))),
+        (Packet("a", 0, (1, 2), (0.0,) * 2, (0.0,) * 2, (0.0,) * 2),),
+        (Packet("a", 0, (1,), (0.0,), (), (0.0,)),),
+    ],
+)
+def test_packets_of_several_times_or_positions_are_no_instant(packets: tuple[Packet, ...]) -> None:
+    assert pack_instant(packets) is None
+
+
 def test_nan_and_infinity_survive_the_wire() -> None:
     packet = Packet("ball", 0, (1,), (math.nan,), (math.inf,), (-math.inf,))
     (back,) = decode(encode(Block(1, (packet,)))).packets
@@ -114,6 +155,10 @@ def test_another_version_is_named() -> None:
         b"\x02",
         encode_compact(Block(0, ()))[:-1],
         b"\x02\x92\x01\x91\x92\xa1x\x00",
+        b"\x03\x92\x01\x94\x05\xa1a\x90\xc4\x00",  # a name without a number and columns
+        b"\x03\x92\x01\x94\x05\xa3a\nb\x91\x01\xc4\x20" + bytes(32),  # two names, one number
+        b"\x03\x92\x01\x94\x05\xa1a\x91\x01\xc4\x1f" + bytes(31),
+        b"\x03\x92\x01\x94\xcf" + b"\xff" * 8 + b"\xa1a\x91\x01\xc4\x20" + bytes(32),
         b"\x02\x92\x00\x91\x97\xa4ball\x00\x00\x92\x01\xcf" + b"\xff" * 8 + b"\x90\x90\x90",  # times beyond 64 bits
     ],
 )
@@ -122,10 +167,10 @@ def test_garbage_is_a_wire_error(payload: bytes) -> None:
         decode(payload)
 
 
-@given(st.sampled_from([b"", b"\x01", b"\x02"]), st.binary(max_size=60))
+@given(st.sampled_from([b"", b"\x01", b"\x02", b"\x03"]), st.binary(max_size=60))
 def test_any_bytes_give_a_block_or_a_wire_error(version: bytes, rest: bytes) -> None:
     payload = version + rest
     with contextlib.suppress(WireError):
         assert isinstance(arrival_of(payload), int)
     with contextlib.suppress(WireError):
-        assert isinstance(decode(payload), Block)
+        assert isinstance(decode(payload), Block | InstantBlock)

@@ -153,18 +153,23 @@ class FrameFilter:
         self.ends = tuple([8 * end for end in self._begins[1:].tolist()])
         count, size = len(runs), self.ends[-1]
         self._size, self._result = size, 2 * size + 8 + 24 * count
-        self._whole = Struct(f"={size}s{size}xq{3 * count}d{8 * (8 * count + _STATE)}x")
+        self._whole = Struct(f"={size}s{size}xq{24 * count}s{8 * (8 * count + _STATE)}x")
         self._shape = 8, count
 
-    def take(self, memory: bytes, ts_us: int, places: Sequence[float]) -> tuple[bytes, Floats] | None:
-        """The filters after a position of each, all x, then all y, then all z in metres; None if one is not believed.
+    def take(self, memory: bytes, ts_us: int, places: bytes) -> tuple[bytes, Floats] | None:
+        """The filters after a position of each; None if one is not believed.
+
+        Args:
+            memory: the filters before.
+            ts_us: time of the positions.
+            places: all x, then all y, then all z in metres, as the memory of float64 numbers.
 
         Returns:
             the filters; and what was found, the last two rows as the memory of integers.
         """
         if not -_TIME_MAX_US < ts_us < _TIME_MAX_US:
             return None
-        row = bytearray(self._whole.pack(memory, ts_us, *places))
+        row = bytearray(self._whole.pack(memory, ts_us, places))
         if not _take_together(np.frombuffer(row, np.int64), self._begins, self._classes, self._numbers, self._bounds):
             return None
         count = self._shape[1]

@@ -17,7 +17,7 @@ from detectors.signals.conditioning import Conditioning, Track
 from detectors.signals.frame_fast_path import Instant, PackedFrameState, pack, unpack
 from detectors.signals.optical import OpticalAdapter
 from football.match_sheet import MatchSheet, Quality
-from football.packets import Packet
+from football.packets import PackedInstant, Packet
 from middleware.detector import Step
 from middleware.events import Event
 
@@ -102,8 +102,14 @@ class PacketByPacket(OpticalAdapter):
 
     def step(self, state: Instant | PackedFrameState, event: Event) -> Step[Instant | PackedFrameState]:
         assert isinstance(state, Instant)
-        assert isinstance(event.payload, tuple)
-        return self._packet_by_packet(state, event.payload)
+        return self._packet_by_packet(state, packets_of(event))
+
+
+def packets_of(event: Event) -> tuple[Packet, ...]:
+    """The packets of an instant, which is in columns or not."""
+    packets = event.payload.packets if isinstance(event.payload, PackedInstant) else event.payload
+    assert isinstance(packets, tuple)
+    return packets
 
 
 def instants(seed: int, odd: float) -> Iterator[Event]:
@@ -158,7 +164,7 @@ def test_good_positions_of_an_instant_go_through_the_kernel_together(monkeypatch
     for event in events[3:20]:
         state, emitted = adapter.step(state, event)
         assert [e.kind for e in emitted if e.kind != "clock.tick"] == ["ball.state", "frame"]
-    doubtful = [msgspec.structs.replace(p, x_m=(1e3,)) for p in events[20].payload]  # type: ignore[attr-defined]
+    doubtful = [msgspec.structs.replace(p, x_m=(1e3,)) for p in packets_of(events[20])]
     with pytest.raises(TypeError):
         adapter.step(state, frame_arrival(doubtful, 20).event)
 
