@@ -132,7 +132,7 @@ class LiveState:
         self.feed = feed
         self._lock = threading.Lock()
         self._cursor = 0
-        self._timeline = Lifecycle(family_of)
+        self._timeline = Lifecycle(family_of, packed=True)
         self._score = ScoreKeeper()
         self._detection = DetectionLatency()
         self._situation: dict[str, deque[EventRecord]] = {

@@ -54,6 +54,7 @@ LISTED = {
     "app/history/engines.py": ({"duckdb.connect"}, "parts that manifests name, by streaming; DuckDB bounds its memory"),
     "app/pipeline/framing.py": ({"struct.Struct"}, "rows of the run's own source"),
     "app/hub/client.py": ({"struct.Struct"}, "the length of a frame, four bytes"),
+    "football/lifecycle.py": ({"msgspec.msgpack.Decoder"}, "records that the list itself has packed"),
     "detectors/confidence.py": ({"msgspec.toml.decode"}, "the table of the package, which no user names"),
     "app/export/xml_document.py": ({"xml.etree.ElementTree.ElementTree"}, "writes a document, reads none"),
     "app/cli/bundle.py": ({"tarfile.open"}, "writes an archive, reads none"),

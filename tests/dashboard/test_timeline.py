@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import random
+import tracemalloc
+
 import msgspec
+import pytest
 
 from dashboard.demo import demo_event
 from dashboard.families import FAMILIES, FAMILY_NAMES, family_of
@@ -141,3 +145,50 @@ def test_every_family_has_its_kinds_and_dense_ones_are_hidden_at_first():
         "official.card": "officials",
     }  # fmt: skip
     assert {kind: family_of(kind) for kind in kinds} == kinds
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_differential_packed_entries_are_read_as_they_were_stored(seed: int):
+    rng = random.Random(seed)
+    plain, packed = (Lifecycle(family_of, entries_per_group=12, packed=is_packed) for is_packed in (False, True))
+    versions: dict[str, EventRecord] = {}
+    for number in range(300):
+        kind, name = rng.choice((("touch", "a"), ("pass.attempt", "b"), ("shot.attempt", "c"))), rng.randrange(20)
+        event = demo_event(kind[0], rng.randrange(2_000), f"{kind[1]}:{name}", team="home", player="home_2")
+        changed = {"confidence": rng.random(), "x_m": rng.choice((None, 1.5)), "lag_us": rng.choice((0, 300))}
+        detail = {"speed_m_s": rng.random(), "count": rng.randrange(9), "on_target": True, "why": "é"}
+        event = msgspec.structs.replace(event, **changed, detail=detail, causes=("ball:1", "home_2:7"))
+        before = versions.get(event.id)
+        updates = [(1, event)] if before is None or rng.random() < 0.3 else [(-1, before), (1, event)]
+        updates = [(-1, before)] if before is not None and rng.random() < 0.3 else updates
+        versions[event.id] = event
+        for lifecycle in (plain, packed):
+            lifecycle.apply(log(*updates, at_us=number))
+            lifecycle.advance(number * 8)
+        since = rng.randrange(plain.version + 1)
+        assert packed.changes(since, FAMILY_NAMES) == plain.changes(since, FAMILY_NAMES)
+        assert packed.recent(family_of(kind[0]), 1_000) == plain.recent(family_of(kind[0]), 1_000)
+        assert packed.get(event.id, event.kind) == plain.get(event.id, event.kind)
+    assert (packed.amended_ever, packed.withdrawn_ever) == (plain.amended_ever, plain.withdrawn_ever)
+    assert any(entry.older for entry in packed.changes(0, FAMILY_NAMES))
+
+
+def test_a_packed_entry_takes_less_than_half_the_memory():
+    def size_of(count: int, *, packed: bool) -> int:
+        lifecycle = Lifecycle(family_of, entries_per_group=count, packed=packed)
+        tracemalloc.start()
+        try:
+            for number in range(count):
+                detail = {f"value_{part}": number + part / 7 for part in range(6)}
+                causes = tuple(f"ball:{number * 10 + part}" for part in range(4))
+                event = demo_event("pass.attempt", number, f"ball:{number}", team="home", player="home_2")
+                lifecycle.apply(log((1, msgspec.structs.replace(event, detail=detail, causes=causes))))
+                del detail, causes, event
+            lifecycle.advance(2 * count)
+            return tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+
+    plain, packed = size_of(400, packed=False), size_of(400, packed=True)
+    assert packed < 0.5 * plain
+    assert packed < 800 * 400
