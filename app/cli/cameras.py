@@ -10,8 +10,10 @@ from typing import Annotated
 import msgspec
 import typer
 
+from app.base.terminal import make_console
 from app.cli.camera_setup import calibrate, measure
 from app.cli.output import print_json
+from app.run.signals import stopped_by_signals
 from camera.head_connection import ask
 from camera.installation import Camera, load_installation
 from camera.profile import load_profile, profile_names
@@ -119,13 +121,14 @@ def simulate(
         user=user,
         password=password,
     )
-    with server:
+    stop, console = threading.Event(), make_console(stderr=True)
+    with server, stopped_by_signals(stop, console, f"Stopping the simulated {profile}"):
         address, at = server.address
         if as_json:
             print_json({"ready": True, "protocol": protocol_name, "profile": profile, "host": address, "port": at})
         else:
             print(f"Simulated {profile} answers at {address}:{at} ({protocol_name}); Ctrl-C ends it", flush=True)
-        threading.Event().wait()
+        stop.wait()
 
 
 def _login(protocol_name: str, user_env: str, password_env: str) -> tuple[str, str]:
