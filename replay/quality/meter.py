@@ -31,7 +31,7 @@ from football.packets import Block, InstantBlock, PackedInstant, Packet, Rejecte
 from football.untrusted import SOURCES_MAX
 from replay.quality.samples import SpotSample
 from replay.quality.sides import SidesLog
-from replay.quality.tracks import PERIODS_US, STEP_MAX_US, ClassFigures, Floats, TransmitterTrack, take_together
+from replay.quality.tracks import STEP_MAX_US, ClassFigures, Floats, TransmitterTrack, take_together
 
 #: Silence of all transmitters that counts as a gap; a longer one ends a period. Periods that are listed.
 GAP_US, PERIOD_GAP_US, PERIODS_MAX = 1_000_000, 120_000_000, 20
@@ -46,7 +46,7 @@ MARGIN_M = 2.0
 FROZEN_PLAYERS = 10
 
 #: Instants that are taken together.
-TOGETHER = 50
+TOGETHER = 100
 
 #: After all times.
 END_US = 2**62
@@ -141,7 +141,7 @@ class InputMeter:
             track.newest_us = first_us
             track.take(first_us, x_m, y_m)
             if track.is_ball:
-                self._look_at_ball(first_us // self._slot_us, z[0])
+                self._look_at_ball((first_us // self._slot_us,), z[:1])
             if first_us > self._newest_us or self._begin_us is None:
                 self._advance(first_us)
             if first_us >= track.stock_us and track.team:
@@ -241,26 +241,42 @@ class InputMeter:
             if name not in self._tracks:
                 self._add_transmitter(name)
         tracks = [(at, track) for at, name in enumerate(names) if (track := self._tracks.get(name)) is not None]
-        players = [(at, track) for at, track in tracks if track.name == "player"]
         balls = [(at, track) for at, track in tracks if track.is_ball]
-        dues_us = {max(track.due_us, times_us[0]) for _, track in players}
+        players = [(at, track) for at, track in tracks if track.name == "player"]
+        groups = [group for group in (balls, players) if group]
         is_behind = any(track.newest_us >= times_us[0] for _, track in tracks)
-        if is_behind or len(dues_us) > 1 or len(players) + len(balls) < len(tracks):
+        if is_behind or len(players) + len(balls) < len(tracks):
             return False
-        looks = _looks(times_us, min(dues_us, default=END_US))
-        looked_us = [times_us[index] for index in looks]
-        if any(after_us - before_us > STEP_MAX_US for before_us, after_us in pairwise(looked_us)):
+        if any(len({max(track.due_us, times_us[0]) for _, track in group}) > 1 for group in groups):
+            return False
+        looks = [_looks(times_us, group[0][1]) for group in groups]
+        if any(times_us[after] - times_us[before] > STEP_MAX_US for some in looks for before, after in pairwise(some)):
             return False
         self._packets += len(pending) * len(names)
         for _, track in tracks:
             track.positions += len(pending)
             track.newest_us = times_us[-1]
-        self._take_balls(balls, bool(players), set(looks), times_us, tables)
-        if looks:
-            spots = tables[looks][:, :2, [at for at, _ in players]]
-            take_together([track for _, track in players], looked_us, spots[:, 0], spots[:, 1])
-            self._take_stock([track for _, track in players], looked_us, spots)
+        if players:
+            self._count_body_slots(times_us)
+        if looked := set().union(*looks):
+            self._advance(times_us[min(looked)])
+            self._newest_us = times_us[max(looked)]
+        for group, chosen in zip(groups, looks, strict=True):
+            if chosen:
+                spots, group_us = tables[chosen][:, :3, [at for at, _ in group]], [times_us[at] for at in chosen]
+                take_together([track for _, track in group], group_us, spots[:, 0], spots[:, 1])
+                if group is players:
+                    self._take_stock([track for _, track in players], group_us, spots[:, :2])
+                else:
+                    self._look_at_ball([ts_us // self._slot_us for ts_us in group_us], spots[:, 2].ravel().tolist())
         return True
+
+    def _count_body_slots(self, times_us: Sequence[int]) -> None:
+        """Count the slots in which players are there, of times in order."""
+        slots = {ts_us // self._slot_us for ts_us in times_us if ts_us >= self._body_due_us}
+        if slots:
+            self._body_slots += len(slots)
+            self._body_due_us = (max(slots) + 1) * self._slot_us
 
     def _take_stock(self, players: Sequence[TransmitterTrack], times_us: Sequence[int], spots: Floats) -> None:
         """Take stock of the players at the first of some times (k,) in each second; ``spots`` (k, 2, n)."""
@@ -313,13 +329,15 @@ class InputMeter:
         team = team_of(object_id, self._sheet) if is_main and kind != "ball" else ""
         self._tracks[name] = TransmitterTrack(kind, object_id, team, self._classes[kind])
 
-    def _look_at_ball(self, slot: int, z_m: float) -> None:
-        if slot > self._ball_slot:
-            self._ball_slot, self._ball_slots = slot, self._ball_slots + 1
-        self._ball_looks += 1
-        if z_m:
-            self._heights += 1
-            self._height_max_m = max(self._height_max_m, z_m)
+    def _look_at_ball(self, slots: Sequence[int], heights_m: Sequence[float]) -> None:
+        """Take heights of balls, and the slots of their times."""
+        for slot in slots:
+            if slot > self._ball_slot:
+                self._ball_slot, self._ball_slots = slot, self._ball_slots + 1
+        self._ball_looks += len(heights_m)
+        if raised_m := [z_m for z_m in heights_m if z_m]:
+            self._heights += len(raised_m)
+            self._height_max_m = max(self._height_max_m, *raised_m)
 
     def _look_at_player(self, track: TransmitterTrack, second: int, x_m: float, y_m: float) -> None:
         """Take stock of a player, once a second."""
@@ -376,17 +394,13 @@ def _slot_us(quality: Quality) -> int:
     return max(40_000, round(1e6 / quality.ball_hz), round(1e6 / quality.body_hz))
 
 
-def _looks(times_us: Sequence[int], due_us: int) -> list[int]:
-    """Return the indices of the times at which players are looked at, who are due from ``due_us`` on.
-
-    >>> _looks([0, 40_000, 80_000, 120_000], 40_000)
-    [1, 3]
-    """
-    found = []
+def _looks(times_us: Sequence[int], track: TransmitterTrack) -> list[int]:
+    """Return the indices of the times at which a track is looked at."""
+    found, due_us = [], track.due_us
     for index, ts_us in enumerate(times_us):
         if ts_us >= due_us:
             found.append(index)
-            due_us = ts_us + PERIODS_US["player"]
+            due_us = ts_us + track.period_us
     return found
 
 
