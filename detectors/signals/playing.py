@@ -147,14 +147,19 @@ class WhoPlays:
         p, places = self.parameters, TEAM_PLAYERS if team else 2 * TEAM_PLAYERS
         mine = [(name, m) for name, m in members.items() if m.team == team]
         on = [(name, m) for name, m in mine if m.plays and now_us - m.seen_us <= p.lost_us]
-        for name, m in sorted(on, key=_seniority)[places:]:
-            members[name] = msgspec.structs.replace(m, plays=False, turn_us=-1 if m.turn_us >= 0 else now_us)
-        on = sorted(on, key=_seniority)[:places]
+        if len(on) > places:
+            on.sort(key=_seniority)
+            for name, m in on[places:]:
+                members[name] = msgspec.structs.replace(m, plays=False, turn_us=-1 if m.turn_us >= 0 else now_us)
+            del on[places:]
         waiting = [
             (name, m)
             for name, m in mine
             if not m.plays and m.seen_us == now_us and m.turn_us >= 0 and (m.known or now_us - m.turn_us >= p.on_us)
         ]
+        if not waiting:  # nearly always
+            return
+        on.sort(key=_seniority)
         for name, m in sorted(waiting, key=self._claim):
             outside = [one for one in on if one[1].turn_us >= 0]
             if len(on) >= places:
