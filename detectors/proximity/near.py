@@ -23,8 +23,9 @@ import msgspec
 from detectors.decisions import at_least, is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
+from detectors.signals.kernels.frame_kernels import players_within
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BallState, BodyState, EventPayload, Frame, LimbRun, LimbState, frame_of
+from football.payloads import BallState, BodyState, EventPayload, Frame, LimbRun, LimbState, build_frame, frame_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -140,6 +141,7 @@ class Near:
         self._enter2_m2 = (p.enter_m + leg_m) ** 2
         self._leave2_m2 = (p.leave_m + leg_m) ** 2
         self._swift2_m2 = (p.leave_m + leg_m + p.swift_m) ** 2
+        players_within(build_frame(None, ()), 0.0, 0.0, 0.0)  # loads the kernel before the first frame
         self.spec = Spec(
             name="near_ball",
             number="4.1",
@@ -202,12 +204,11 @@ class Near:
         x_m, y_m, leave2, swift2 = ball.x_m, ball.y_m, self._leave2_m2, self._swift2_m2
         found: list[Found] = []
         beyond: list[Found] = []
-        for body in frame.players:
+        for index in players_within(frame, x_m, y_m, swift2):
+            body = frame.players[index]
             dx = body.x_m - x_m
             dy = body.y_m - y_m
             d2 = dx * dx + dy * dy
-            if d2 > swift2:
-                continue
             near = over_m <= 0.0 and d2 <= leave2 and (d2 < self._enter2_m2 or body.object_id in state.near)
             (found if near else beyond).append((math.sqrt(d2), body.object_id, body))
         return found, beyond

@@ -45,8 +45,8 @@ MARGIN_M = 2.0
 #: A second in which so many players do not move by a millimetre is frozen; all of them at once never stand so still.
 FROZEN_PLAYERS = 10
 
-#: Instants that are taken together.
-TOGETHER = 100
+#: Instants that are taken together at most: usually those between two sums of the quality.
+TOGETHER = 250
 
 #: After all times.
 END_US = 2**62
@@ -87,6 +87,11 @@ class InputMeter:
         #: Instants that are not taken yet, of the same transmitters, later and later, with their arrival times.
         self._pending: list[tuple[PackedInstant, int]] = []
         self._clear_second()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what a snapshot stores. Instants that were collected are taken, since they are far larger."""
+        self._take_pending()
+        return vars(self)
 
     def add_block(self, block: Block | InstantBlock, arrival_us: int) -> None:
         """Take the packets of a block, valid or not."""

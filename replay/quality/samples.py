@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 #: Spots retained at most. Of 512 the one-percent quantile still has five below it.
@@ -17,7 +19,7 @@ class SpotSample:
     """Every k-th of the spots; k doubles whenever the memory is full, so that all of the match counts alike."""
 
     def __init__(self) -> None:
-        self._spots: list[Range] = []
+        self._x_m, self._y_m = array("d"), array("d")
         self._every, self._next = 1, 0
 
     def add(self, x_m: float, y_m: float) -> None:
@@ -25,14 +27,15 @@ class SpotSample:
         self._next += 1
         if self._next % self._every:
             return
-        self._spots.append((x_m, y_m))
-        if len(self._spots) >= CAPACITY:
-            del self._spots[::2]
+        self._x_m.append(x_m)
+        self._y_m.append(y_m)
+        if len(self._x_m) >= CAPACITY:
+            del self._x_m[::2], self._y_m[::2]
             self._every *= 2
 
     def box(self) -> tuple[Range, Range]:
         """Ranges of x and y that have all but the outermost hundredth at each side; zeros without a spot."""
-        if not self._spots:
+        if not self._x_m:
             return (0.0, 0.0), (0.0, 0.0)
-        low, high = np.quantile(np.array(self._spots), (_BEYOND, 1.0 - _BEYOND), axis=0)
-        return (float(low[0]), float(high[0])), (float(low[1]), float(high[1]))
+        (low_x, low_y), (high_x, high_y) = np.quantile((self._x_m, self._y_m), (_BEYOND, 1.0 - _BEYOND), axis=1)
+        return (float(low_x), float(high_x)), (float(low_y), float(high_y))

@@ -51,6 +51,26 @@ def opponents_within(frame: Frame, enter_m: float, leave_m: float) -> list[list[
     return pairs
 
 
+def players_within(frame: Frame, x_m: float, y_m: float, reach_m2: float) -> list[int]:
+    """Indices of the players at most ``reach_m2`` (square metres, of the distance squared) from a point."""
+    indices: list[int] = _players_within(frame.packed_xy_m, x_m, y_m, reach_m2).tolist()
+    return indices
+
+
+@njit(cache=True)
+def _players_within(xy_m: bytes, x_m: float, y_m: float, reach_m2: float) -> Ints:
+    at = np.frombuffer(xy_m, np.float64)
+    n = len(at) // 2
+    out = np.empty(n, np.int64)
+    count = 0
+    for i in range(n):
+        dx, dy = at[i] - x_m, at[n + i] - y_m
+        if dx * dx + dy * dy <= reach_m2:
+            out[count] = i
+            count += 1
+    return out[:count]
+
+
 @njit(cache=True)
 def _first_outside(xy_m: bytes, boxes: bytes, begin: int) -> int:
     at, box = np.frombuffer(xy_m, np.float64), np.frombuffer(boxes, np.float64)

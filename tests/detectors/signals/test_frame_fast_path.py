@@ -13,7 +13,7 @@ import pytest
 from detectors.bodies.area_watch import AreaWatch, Mark, Watch, draw
 from detectors.proximity.unit_lines import unit_lines
 from detectors.signals.kernels.flight_kernel import integrate
-from detectors.signals.kernels.frame_kernels import nearest, opponents_within
+from detectors.signals.kernels.frame_kernels import nearest, opponents_within, players_within
 from football.match_sheet import MatchSheet
 from football.payloads import SIDES, BallState, BodyState, Frame, build_frame, nearest_players
 from middleware.events import Event
@@ -85,6 +85,24 @@ def test_differential_the_kernel_finds_the_nearest_players_that_the_loop_finds(s
             sides = bytes([SIDES[b.team] for b in frame.players])
             emitted = nearest(np.array(places).T.copy(), 1, len(places) - 1, sides)
             assert emitted == msgspec.structs.astuple(nearest_players(frame.ball, frame.players))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_differential_the_kernel_finds_the_players_within_reach_that_the_loop_finds(seed: int) -> None:
+    found = 0
+    for event in frames(seed):
+        frame = event.payload
+        assert isinstance(frame, Frame)
+        if frame.ball is not None:
+            x_m, y_m, reach_m2 = frame.ball.x_m, frame.ball.y_m, 30.0
+            expected = []
+            for index, body in enumerate(frame.players):
+                dx, dy = body.x_m - x_m, body.y_m - y_m
+                if dx * dx + dy * dy <= reach_m2:
+                    expected.append(index)
+            assert players_within(frame, x_m, y_m, reach_m2) == expected
+            found += len(expected)
+    assert found
 
 
 def test_differential_a_compiled_flight_ends_where_the_plain_one_ends() -> None:
