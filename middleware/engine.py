@@ -41,16 +41,17 @@ from middleware.hierarchy import Hierarchy
 from middleware.isolation import Faults, Report
 from middleware.load_accounting import Costs, LoadAccounting, total
 from middleware.metrics import DetectorMetrics, EngineHealth, detector_metrics, engine_health
-from middleware.ordering.memory_bound import RECOUNT, final_within
+from middleware.ordering.memory_bound import FULL, RECOUNT, count_held, final_within
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.retraction import RetractionChooser
+from middleware.ordering.together import NO_STEPS, step_of, steps_of_keys
 from middleware.ordering.unit import KeyedUpdate, OrderingUnit
 from middleware.publisher import Publisher
 from middleware.purity_check import PurityCheck
 from middleware.push_result import Counts, PushResult
 from middleware.routing import subscriptions
 from middleware.sources.progress import SourceProgress, Verdict
-from middleware.sources.source_state import SourceState
+from middleware.walk_progress import WalkProgress
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
 SNAPSHOT_VERSION = 12
@@ -93,19 +94,13 @@ class Engine:
             d if d.spec.keyed else None  # type: ignore[misc]
             for d in hierarchy.detectors
         ]
-        self._takes_raw = [not set(hierarchy.raw_kinds).isdisjoint(d.spec.inputs) for d in hierarchy.detectors]
         #: Inputs of this push: of a detector that is not keyed, and of the units of a keyed one.
         self._inputs: list[list[KeyedUpdate]] = [[] for _ in hierarchy.detectors]
         self._inputs_by_key: list[dict[str, list[KeyedUpdate]]] = [{} for _ in hierarchy.detectors]
         self._waiting: list[set[str]] = [set() for _ in hierarchy.detectors]  # keys of units in which something waits
-        #: The sources of a keyed unit, by key.
-        self._own_sources: list[dict[str, list[SourceState]]] = [{} for _ in hierarchy.detectors]
         self._delays = DelayAnnouncement(hierarchy.above, self._units)
-        self._reach = [tuple(reach.items()) for reach in hierarchy.reach]
         self._rank, self._max_reach = hierarchy.rank, hierarchy.max_reach_us
-        #: For each detector the first one with the same reach: their progress, computed once a walk, is stored there.
-        self._same_reach = [self._reach.index(reach) for reach in self._reach]
-        self._walk_progress_us: list[int | None] = []
+        self._walk_progress = WalkProgress(hierarchy)
         self._subscriptions = subscriptions(hierarchy, self._keyed, self._inputs, self._inputs_by_key)
         self._progress = SourceProgress(hierarchy.raw_kinds, settings.allowed_lateness_us, settings.progress)
         self._counts = Counts()
@@ -115,6 +110,8 @@ class Engine:
         self._choosers: dict[int, RetractionChooser] = {}
         self._publisher = Publisher(hierarchy.rank, hierarchy.amendable)
         self._final_replay = FinalReplay(hierarchy, self._keyed, self._units, self._unit, self._note_fault)
+        #: Traced units take one input after the other.
+        self._together = [step_of(d) if make_unit is OrderingUnit else None for d in self._keyed]
         #: True if the units can do final replay; if the last push did; if units release only what is final.
         self._may_replay, self._has_replayed = make_unit is OrderingUnit, False
         self._final_only, self._learns = False, True
@@ -153,8 +150,7 @@ class Engine:
         promised = complete_us is not None and progress.promise(complete_us)
         purges = promised or (final_advanced and progress.is_purge_due(now_us))
         if purges and progress.forget(now_us):
-            for own in self._own_sources:
-                own.clear()
+            self._walk_progress.own_sources.clear()
         new, withdrawn = progress.net_of(new)
         result = self._process(new, withdrawn, final_advanced=final_advanced or promised, purges=purges)
         if turns and complete_us is None:  # the inputs that had waited, with delays of no source's, are released now
@@ -269,10 +265,10 @@ class Engine:
         self._publisher.resume(publisher)
         self._lost, faults, self._load, self._choosers, self._configured = more
         self._delays.output_us, self._delays.input_us, self._final_only = delays
+        self._walk_progress.own_sources.clear()
         for index, states in enumerate(units):
             self._units[index].clear()
             self._single[index] = None
-            self._own_sources[index].clear()
             for key, state in states.items():
                 self._unit(index, key).resume(state)
         self._find_waiting()
@@ -369,16 +365,16 @@ class Engine:
         published: list[Update] = []
         watched: list[Update] = []
         internal, watch, route, routed = self._hierarchy.internal, self._watch, self._route, 0
-        known_us: list[int | None] = [None] * len(self._reach)
-        self._walk_progress_us = known_us
-        now_us, clk_us, delay_us = self._counts.now_us, self._progress.clk_us, self._delays.output_us
+        progress, final_only = self._progress, self._final_only
+        known_us, same_reach = self._walk_progress.begin(), self._walk_progress.same_reach
+        now_us, clk_us, delay_us = self._counts.now_us, progress.clk_us, self._delays.output_us
         for index, (unit, inputs) in enumerate(zip(self._single, self._inputs, strict=True)):
             if inputs or (unit is not None and unit.has_waiting):
                 if unit is None:
                     unit = self._unit(index, "")
-                progress_us = known_us[self._same_reach[index]]
-                if progress_us is None or unit.slack.ignores_progress or self._final_only:
-                    progress_us = self._progress_of(index, unit.slack.ignores_progress)
+                progress_us, only_final = known_us[same_reach[index]], final_only or unit.slack.ignores_progress
+                if progress_us is None or only_final:
+                    progress_us = self._walk_progress.of_detector(progress, index, only_final=only_final)
                 updates = unit.process(inputs, clk_us, progress_us, now_us, flush=final_advanced)
                 inputs.clear()
                 if unit.slack.k_us + unit.backset_us > delay_us[index]:
@@ -409,8 +405,12 @@ class Engine:
         if not units:
             return updates
         now_us, waiting, delay_us = self._counts.now_us, self._waiting[index], self._delays.output_us[index]
-        ignores_progress = next(iter(units.values())).slack.ignores_progress
-        progress_us, own = self._progress_of(index, ignores_progress), self._takes_raw[index]
+        only_final = self._final_only or next(iter(units.values())).slack.ignores_progress
+        walk_progress, progress = self._walk_progress, self._progress
+        progress_us = walk_progress.of_detector(progress, index, only_final=only_final)
+        own = walk_progress.takes_raw[index]
+        together = self._together[index]
+        steps = steps_of_keys(together, units, by_key) if together else NO_STEPS
         names = list(by_key)
         for name in sorted(waiting.difference(names)):
             # Without inputs a keyed unit's clock stands still. What a smaller alpha makes due waits for the next input.
@@ -418,8 +418,11 @@ class Engine:
                 names.append(name)
         for name in names:
             unit = units[name]
-            own_us = self._own_progress_of(index, name, ignores_progress) if own else progress_us
-            updates += unit.process(by_key.get(name, ()), None, own_us, now_us, flush=final_advanced)
+            if name in steps:
+                updates += unit.take_step(by_key[name][0], *steps[name], now_us)
+            else:
+                own_us = walk_progress.of_key(progress, index, name, only_final=only_final) if own else progress_us
+                updates += unit.process(by_key.get(name, ()), None, own_us, now_us, flush=final_advanced)
             if unit.slack.k_us + unit.backset_us > delay_us:
                 self._delays.announce(index, delay_us := unit.output_delay_us)
             if unit.has_waiting:
@@ -432,38 +435,6 @@ class Engine:
             updates.sort(key=attrgetter("diff"))
         return updates
 
-    def _progress_of(self, index: int, ignores_progress: bool) -> int:
-        """Return the event time up to which a detector's inputs are complete.
-
-        What is final is complete. A slack policy that ignores progress is given only that.
-        """
-        known, below_final_us = self._progress.progress_us, self._progress.final_us - 1
-        if ignores_progress or self._final_only:
-            return below_final_us - self._max_reach[index]
-        if (progress_us := self._walk_progress_us[self._same_reach[index]]) is not None:
-            return progress_us
-        progress_us = END_US
-        for kind, lag_us in self._reach[index]:
-            if kind in known:
-                us = max(known[kind], below_final_us) - lag_us
-                if us < progress_us:
-                    progress_us = us
-        self._walk_progress_us[self._same_reach[index]] = progress_us
-        return progress_us
-
-    def _own_progress_of(self, index: int, name: str, ignores_progress: bool) -> int:
-        """Return the same for one key of a keyed detector: for a transmitter's unit, that transmitter's progress."""
-        if self._progress.final_us == END_US:
-            return END_US
-        own = self._own_sources[index].get(name)
-        if own is None:
-            inputs = self._hierarchy.detectors[index].spec.inputs
-            sources = [self._progress.source_state(kind, name) for kind in inputs if kind in self._hierarchy.raw_kinds]
-            own = self._own_sources[index][name] = [source for source in sources if source]
-        if len(own) == 1 and not ignores_progress and not self._final_only:
-            return max(own[0].until_us, self._progress.final_us - 1)
-        return self._progress_of(index, ignores_progress)
-
     def _purge(self) -> None:
         """Let all units forget what is final."""
         final_us = self._progress.final_us
@@ -474,8 +445,13 @@ class Engine:
 
     def _bound_memory(self, result: PushResult) -> None:
         """Advance final early if too many inputs are held, so that the oldest are forgotten."""
-        self._counts.since_recount = 0
-        final_us = final_within(self._units, self._max_reach, self._settings.max_held, self._progress.clk_us)
+        counts, most = self._counts, self._settings.max_held
+        counts.held_most += counts.since_recount * self._max_subscribers
+        counts.since_recount = 0
+        if counts.held_most <= FULL * most:  # not worth counting
+            return
+        counts.held_most = count_held(self._units)
+        final_us = final_within(self._units, self._max_reach, most, self._progress.clk_us, counts.held_most)
         if final_us is not None and final_us > self.final_us:
             self._progress.final_us = final_us
             more = self._process((), final_advanced=True, purges=True)

@@ -89,11 +89,17 @@ def permitted_outputs(
     """
     oldest_us = event.ts_us - spec.horizon_us
     newest_us = END_US if spec.takes_runs else event.ts_us
-    good = []
     for out in outputs:
-        if oldest_us <= out.ts_us <= newest_us and isinstance(out.payload, payloads.get(out.kind, ())):
-            good.append(out)
-    return outputs if len(good) == len(outputs) else good or NOTHING
+        if not (oldest_us <= out.ts_us <= newest_us and isinstance(out.payload, payloads.get(out.kind, ()))):
+            break
+    else:
+        return outputs
+    good = [
+        out
+        for out in outputs
+        if oldest_us <= out.ts_us <= newest_us and isinstance(out.payload, payloads.get(out.kind, ()))
+    ]
+    return good or NOTHING
 
 
 def deciding_event(events: Iterable[Event]) -> Event:

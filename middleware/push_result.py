@@ -22,7 +22,8 @@ class Counts:
     Attributes:
         duplicates: proven copies.
         differing: lost because a copy with another content counts; ``lost`` has them, too.
-        since_recount: arrivals and updates since the held inputs were last counted.
+        since_recount: arrivals and updates since the bound of held inputs was last looked at.
+        held_most: no more inputs than these were held then.
     """
 
     duplicates: int = 0
@@ -30,3 +31,4 @@ class Counts:
     differing: int = 0
     now_us: int = BEGINNING_US
     since_recount: int = 0
+    held_most: int = 0

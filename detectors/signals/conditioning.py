@@ -24,14 +24,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import msgspec
 
 from detectors.decisions import is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
-from detectors.signals.kernels.filter_kernel import Filter, Fitted, PacketFilter, Point, Taken
+from detectors.signals.kernels.filter_kernel import Filter, Fitted, PacketFilter, PacketFilters, Point, Taken
 from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
 from football.constants import BALL_SPEED_MAX_M_S
 from football.match_sheet import MatchSheet, Team
@@ -113,6 +113,22 @@ class TransmitterClass(msgspec.Struct, frozen=True):
     packets: PacketFilter
 
 
+class Transmitter(NamedTuple):
+    """A transmitter: the parts of its name, and its class, which has the number ``class_number``.
+
+    ``is_unknown``: it is of a player who is not on the sheet. ``kind`` is that of its states or runs.
+    """
+
+    name: str
+    its: TransmitterClass
+    class_number: int
+    object_id: str
+    team: Team
+    limb: str
+    is_unknown: bool
+    kind: str
+
+
 class Conditioning:
     """1.4, covering 1.1 and 1.3: raw packets of one transmitter to its conditioned states.
 
@@ -136,6 +152,10 @@ class Conditioning:
         limbs = bool(sheet.quality.limbs)
         self.classes = self._make_classes(sheet, "centroid.state" if limbs else "player.state")
         body = (*LIMB_RUNS, "centroid.state") if limbs else ("player.state",)
+        self._numbers = {kind: number for number, kind in enumerate(self.classes)}
+        #: Transmitters by kind and name.
+        self._transmitters: dict[str, dict[str, Transmitter]] = {kind: {} for kind in self.classes}
+        self._packets = PacketFilters([kind.packets for kind in self.classes.values()])
         self.spec = Spec(
             name="conditioning",
             number="1.4",
@@ -160,7 +180,7 @@ class Conditioning:
 
         def build(name: str, kind: str, speed_max_m_s: float, sampling: Sampling) -> TransmitterClass:
             slack_m = p.noise_sigmas * sampling.jitter_m
-            packets = PacketFilter(sampling, speed_max_m_s, slack_m, p.reset_us, bounds_m)
+            packets = PacketFilter(sampling, speed_max_m_s, slack_m, p.reset_us, bounds_m, limb=not kind)
             return TransmitterClass(name, kind, speed_max_m_s, sampling, slack_m, packets)
 
         return {
@@ -180,28 +200,49 @@ class Conditioning:
 
     def step(self, state: Track, event: Event) -> Step[Track]:
         """Takes one packet."""
-        packet = cast(Packet, event.payload)
-        if packet.sequence != event.seq:  # the source's counter wrapped or began anew, and was counted on
-            packet = msgspec.structs.replace(packet, sequence=event.seq)
-        kind = self.classes[event.kind]
-        team = self.team(packet.transmitter)
-        why = _refusal_of_packet(state, packet, unknown=kind.name == "player" and not team)
+        packet, sender = _numbered(event), self._transmitter(event)
+        why = _refusal_of_packet(state, packet, sender)
         if why:
-            return self._refuse_packet(state, packet, kind, why, team)
-        return self._take(state, packet, kind, team, None if state.refused else kind.packets.take(state.memory, packet))
+            return self._refuse_packet(state, packet, sender, why)
+        taken = None if state.refused else sender.its.packets.take(state.memory, packet)
+        return self._one_by_one(state, packet, sender) if taken is None else _step(packet, sender, taken)
 
-    def _take(
-        self, state: Track, packet: Packet, kind: TransmitterClass, team: Team, taken: Taken | None
-    ) -> Step[Track]:
-        """Use the kernel's result; filter position by position if there is none."""
-        if taken is None:
-            return self._one_by_one(state, packet, kind, team)
-        return Track(packet.sequence, packet.ts_us[-1], taken[0]), _events(kind, packet, team, taken[1])
+    def step_together(self, states: Sequence[Track], events: Sequence[Event]) -> Sequence[Step[Track]]:
+        """Takes one packet of each of several transmitters, nearly all with one call of the kernel."""
+        steps: list[Step[Track]] = []
+        packets: list[tuple[int, bytes, Packet]] = []
+        regular: list[tuple[int, Track, Packet, Transmitter]] = []
+        for at, (state, event) in enumerate(zip(states, events, strict=True)):
+            packet, sender = _numbered(event), self._transmitter(event)
+            if state.refused or _refusal_of_packet(state, packet, sender):
+                steps.append(self.step(state, event))
+            else:
+                steps.append((state, NOTHING))
+                regular.append((at, state, packet, sender))
+                packets.append((sender.class_number, state.memory, packet))
+        if packets:
+            for (at, state, packet, sender), taken in zip(regular, self._packets.take(packets), strict=True):
+                steps[at] = self._one_by_one(state, packet, sender) if taken is None else _step(packet, sender, taken)
+        return steps
 
-    def _one_by_one(self, state: Track, packet: Packet, kind: TransmitterClass, team: Team) -> Step[Track]:
+    def _transmitter(self, event: Event) -> Transmitter:
+        """The transmitter of a packet."""
+        known = self._transmitters[event.kind]
+        name = cast(Packet, event.payload).transmitter
+        sender = known.get(name)
+        if sender is None:
+            its, team, (object_id, _, limb) = self.classes[event.kind], self.team(name), name.partition("/")
+            is_unknown = its.name == "player" and not team
+            kind = its.kind or LIMB_RUNS["foot" in limb]
+            sender = Transmitter(name, its, self._numbers[event.kind], object_id, team, limb, is_unknown, kind)
+            known[name] = sender
+        return sender
+
+    def _one_by_one(self, state: Track, packet: Packet, sender: Transmitter) -> Step[Track]:
         """The plain fold over the positions of a packet."""
         out: list[Event] = []
         fitted: list[Fitted] = []
+        kind, team = sender.its, sender.team
         before = now = kind.packets.unpack(state.memory)
         refused = state.refused
         for index, point in enumerate(zip(packet.ts_us, packet.x_m, packet.y_m, packet.z_m, strict=True)):
@@ -216,16 +257,17 @@ class Conditioning:
                     continue
                 now = Filter(state_us=now.state_us)  # a jump that so many positions agree on is believed
             now, refused = self._accept(now, point, kind, index, fitted), ()
-        out.extend(_events(kind, packet, team, fitted))
+        limb_states = [(ts_us, x, y, z, vx, vy) for ts_us, _, _, _, x, y, z, vx, vy, _ in fitted]
+        out.extend(_events(packet, sender, fitted if kind.kind else tuple(limb_states)))
         memory = state.memory if now is before else kind.packets.pack(now)
         return Track(packet.sequence, now.last[0] if now.last else None, memory, refused), out or NOTHING
 
-    def _refuse_packet(self, track: Track, packet: Packet, kind: TransmitterClass, why: str, team: Team) -> Step[Track]:
+    def _refuse_packet(self, track: Track, packet: Packet, sender: Transmitter, why: str) -> Step[Track]:
         """Reject a whole packet; of a run of such packets the first is reported."""
         if track.refused:
             return track, NOTHING
         marked = msgspec.structs.replace(track, refused=(_nowhere(packet.ts_us[0]),))
-        return marked, (_rejected(why, kind.name, team, packet, 0, packet.ts_us[0]),)
+        return marked, (_rejected(why, sender.its.name, sender.team, packet, 0, packet.ts_us[0]),)
 
     def team(self, transmitter: str) -> Team:
         """Team of a transmitter's player, empty if the sheet does not have it."""
@@ -303,13 +345,22 @@ class Conditioning:
         return Filter(point, points, (), run, ts_us)
 
 
+def _numbered(event: Event) -> Packet:
+    """Return the packet of an event, under the number that the event has."""
+    packet = cast(Packet, event.payload)
+    if packet.sequence == event.seq:
+        return packet
+    # The source's counter wrapped or began anew, and was counted on.
+    return msgspec.structs.replace(packet, sequence=event.seq)
+
+
 def _nowhere(ts_us: int) -> Point:
     """A rejected position that no other can agree with."""
     return ts_us, 1e9, 1e9, 0.0
 
 
-def _refusal_of_packet(track: Track, packet: Packet, *, unknown: bool) -> str:
-    if unknown:
+def _refusal_of_packet(track: Track, packet: Packet, sender: Transmitter) -> str:
+    if sender.is_unknown:
         return "unknown"
     if packet.sequence <= track.sequence or (track.last_us is not None and packet.ts_us[0] <= track.last_us):
         return "time backwards"
@@ -361,24 +412,28 @@ def _position(mean: Point, velocity: tuple[float, float, float], at_us: int) -> 
     return x + velocity[0] * ahead_s, y + velocity[1] * ahead_s, z + velocity[2] * ahead_s
 
 
-def _events(kind: TransmitterClass, packet: Packet, team: Team, fitted: Sequence[Fitted]) -> Sequence[Event]:
-    """Events of a packet: one a state, or one run of a limb's states."""
+def _step(packet: Packet, sender: Transmitter, taken: Taken) -> Step[Track]:
+    """The step on a packet that the kernel has taken."""
+    return Track(packet.sequence, packet.ts_us[-1], taken[0]), _events(packet, sender, taken[1])
+
+
+def _events(packet: Packet, sender: Transmitter, fitted: Sequence[Any]) -> Sequence[Event]:
+    """Events of a packet: one of each of what was fitted, or one run of a limb's states."""
     if not fitted:
         return NOTHING
-    name = packet.transmitter
-    object_id, _, limb = name.partition("/")
-    if not kind.kind:
-        states: list[LimbState] = [(ts_us, x, y, z, vx, vy) for ts_us, _, _, _, x, y, z, vx, vy, _ in fitted]
-        run = LimbRun(object_id, team, limb, tuple(states), packet.quality)
-        return (Event(LIMB_RUNS["foot" in limb], states[0][0], name, packet.sequence, run),)
-    first, quality = packet.sequence * 10, packet.quality
-    if kind.name == "ball":
+    name, its, object_id, quality = sender.name, sender.its, sender.object_id, packet.quality
+    if not its.kind:
+        run = LimbRun(object_id, sender.team, sender.limb, cast("tuple[LimbState, ...]", fitted), quality)
+        return (Event(sender.kind, fitted[0][0], name, packet.sequence, run),)
+    first = packet.sequence * 10
+    if its.name == "ball":
         return [
-            Event(kind.kind, ts_us, name, first + index, BallState(x, y, z, vx, vy, vz, gap_us, quality, since))
+            Event(its.kind, ts_us, name, first + index, BallState(x, y, z, vx, vy, vz, gap_us, quality, since))
             for ts_us, index, since, gap_us, x, y, z, vx, vy, vz in fitted
         ]
+    team, limb = sender.team, sender.limb
     return [
-        Event(kind.kind, ts_us, name, first + index, BodyState(object_id, team, limb, x, y, z, vx, vy, quality))
+        Event(its.kind, ts_us, name, first + index, BodyState(object_id, team, limb, x, y, z, vx, vy, quality))
         for ts_us, index, _, _, x, y, z, vx, vy, _ in fitted
     ]
 

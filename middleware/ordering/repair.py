@@ -21,8 +21,6 @@ may now give what a later one gave before; a unit above must not hold both.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 from middleware.consolidation import Emission, differences
 from middleware.detector import NOTHING
 from middleware.events import Event, Update
@@ -57,7 +55,7 @@ def repair(
         trial = auto and counters.repairs % TRIAL_EVERY[mode] == 0
         if trial:
             mode = "on-demand"
-        first = bisect_left(buffer.keys, buffer.first_stale)
+        first = buffer.index_of(buffer.first_stale)
         steps = counters.stepped + counters.redone
         if trial:
             counters.trial_sent_full += len(withdrawn) + buffer.outputs_from(first)

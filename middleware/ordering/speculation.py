@@ -21,7 +21,7 @@ that is redone takes the same decisions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -48,18 +48,18 @@ class Speculation(Protocol):
 
 @dataclass(frozen=True)
 class FixedAlpha:
-    """A given alpha: 1 is pure buffering, 0 releases at once (000, inequation 1)."""
+    """A given alpha: 1 is pure buffering, 0 releases at once (000, inequation 1).
+
+    ``alpha`` is an attribute and no property, because each unit reads it in each push.
+    """
 
     value: float
+    alpha: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.value <= 1.0:
             raise ValueError(f"alpha must lie in [0, 1], not {self.value}")
-
-    @property
-    def alpha(self) -> float:
-        """The given alpha."""
-        return self.value
+        object.__setattr__(self, "alpha", self.value)
 
     def begin(self, busy: float = 0.0) -> FixedAlpha:
         """Return itself: a fixed alpha has no state."""

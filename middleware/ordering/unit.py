@@ -206,6 +206,8 @@ class OrderingUnit:
                     delays.oldest_us, delays.oldest = key[0] - update.k_plus_us, update.event
             if last[0] > self.newest_us:
                 self.newest_us = last[0]
+        elif has_fast_path and not self._batches:
+            self._sort_in(inputs)
         else:
             for update, key in inputs:
                 self.offer(update, key)
@@ -258,6 +260,66 @@ class OrderingUnit:
             delays.report(slack, clk_us, now_us)
         return updates
 
+    def takes_at_once(self, keyed_update: KeyedUpdate) -> bool:
+        """True if the unit may take the step that follows from an input, its only one, by :meth:`take_step`."""
+        update, key = keyed_update
+        keys = self._keys
+        return (
+            self._has_fast_path
+            and update.diff > 0
+            and len(keys) == len(self._states)
+            and not (keys and key <= keys[-1])
+            and not (self._waits or self.final_only or self._batches)
+            and self.speculation.alpha == 0.0
+        )
+
+    def take_step(
+        self, keyed_update: KeyedUpdate, state: object, outputs: Sequence[Event], now_us: int
+    ) -> Sequence[Update]:
+        """Do what :meth:`process` does with an input for which :meth:`takes_at_once`, by the clock of its own inputs.
+
+        Args:
+            keyed_update: the input.
+            state, outputs: the detector's step on it, from the newest state of the buffer.
+            now_us: arrival time of the push.
+        """
+        update, key = keyed_update
+        event, ts_us, delays = update.event, key[0], self._delays
+        self._keys.append(key)
+        self._events.append(event)
+        if ts_us - update.k_plus_us < delays.oldest_us:
+            delays.oldest_us, delays.oldest = ts_us - update.k_plus_us, event
+        if ts_us > self.newest_us:
+            self.newest_us = ts_us
+        clk_us = self.newest_us
+        if clk_us > self.clk_us:
+            self.clk_us = clk_us
+            if clk_us - delays.oldest_us > self.slack.k_us:
+                delays.report(self.slack, clk_us, now_us)
+            else:
+                delays.oldest_us, delays.oldest = END_US, None
+        detector = self._detector
+        if outputs:
+            try:
+                outputs = detector.permitted(event, outputs)
+            except Exception as error:
+                state, outputs = detector.fail(event, error), NOTHING
+        self._states.append(state)
+        self._outputs.append(outputs or NOTHING)
+        self.counters.stepped += 1
+        return self._assertions(event, outputs, self.slack.k_us - self.clk_us) if outputs else NO_UPDATES
+
+    def _assertions(self, event: Event, outputs: Sequence[Event], k_less_clock_us: int) -> list[Update]:
+        """Return the updates of ``outputs``, which the detector emitted on an input that was released."""
+        ts_us = event.ts_us
+        k_plus_us = ts_us + k_less_clock_us if ts_us + k_less_clock_us > 0 else 0
+        updates = []
+        for out in outputs:
+            updates.append(Update(out, 1, k_plus_us))
+            if ts_us - out.ts_us > self.backset_us:
+                self.backset_us = ts_us - out.ts_us
+        return updates
+
     def offer(self, update: Update, key: Key) -> None:
         """Sort one update of an input into the buffer, or into the batch of corrections; :meth:`process` emits."""
         event = update.event
@@ -271,6 +333,30 @@ class OrderingUnit:
             self._corrections.put(update, key)
         else:
             self._put(event, update.diff, key)
+
+    def _sort_in(self, inputs: Sequence[KeyedUpdate]) -> None:
+        """Do for all inputs what :meth:`offer` does for one, where only the greatest delay counts and none is batched.
+
+        Corrected inputs come by the dozen to many units at once, so a call each would cost more than the work itself.
+        """
+        buffer, keys, events, delays = self.buffer, self._keys, self._events, self._delays
+        insert, remove = buffer.insert, buffer.remove
+        late_us, late, learns = self.clk_us - self.slack.k_us, 0, self.slack.learns != "never"
+        for update, key in inputs:
+            if update.diff < 0:
+                remove(update.event, key)
+                continue
+            ts_us = key[0]
+            if ts_us > self.newest_us:
+                self.newest_us = ts_us
+            if learns and ts_us - update.k_plus_us < delays.oldest_us:
+                delays.oldest_us, delays.oldest = ts_us - update.k_plus_us, update.event
+            if keys and key <= keys[-1]:
+                late += insert(update.event, key) and ts_us <= late_us
+            else:
+                keys.append(key)
+                events.append(update.event)
+        self.counters.late += 0 if delays.ignored else late
 
     def _put(self, event: Event, diff: int, key: Key) -> None:
         """Put an input into the buffer, or take a withdrawn one out; count it if it is later than the whole slack."""
@@ -309,12 +395,7 @@ class OrderingUnit:
             states.append(state)
             all_outputs.append(outputs)
             if outputs:
-                ts_us = event.ts_us
-                k_plus_us = ts_us + k_less_clock_us if ts_us + k_less_clock_us > 0 else 0
-                for out in outputs:
-                    updates.append(Update(out, 1, k_plus_us))
-                    if ts_us - out.ts_us > self.backset_us:
-                        self.backset_us = ts_us - out.ts_us
+                updates += self._assertions(event, outputs, k_less_clock_us)
         self.counters.stepped += end - at
         return updates
 

@@ -32,6 +32,9 @@ Input = tuple[Key, Event]
 
 _KEY_OF: Callable[[Input], Key] = itemgetter(0)
 
+#: Inputs among which a late one is looked for first, and then: few are later, and older keys are far in memory.
+_NEWEST = (16, 256)
+
 #: In place of a state: the input lies before AEP, but the detector has not been given it yet.
 FRESH = object()
 
@@ -113,6 +116,15 @@ class UnitBuffer:
         """State before the input at index ``at``."""
         return self.states[at - 1] if at else self.base
 
+    def index_of(self, key: Key) -> int:
+        """Index of the first input whose key is not less than ``key``."""
+        keys = self.keys
+        for newest in _NEWEST:
+            first = len(keys) - newest
+            if first > 0 and keys[first] < key:
+                return bisect_left(keys, key, first + 1)
+        return bisect_left(keys, key)
+
     def outputs_from(self, at: int) -> int:
         """Number of events that the inputs from index ``at`` on led to."""
         return sum(map(len, self.outputs[at:]))
@@ -124,15 +136,16 @@ class UnitBuffer:
     def insert(self, event: Event, key: Key) -> bool:
         """Insert an input that is not the newest; True if it is new and lies before AEP, that is, if it is late."""
         keys = self.keys
-        at = bisect_left(keys, key)
+        at = self.index_of(key)
         if keys[at] == key:
             self._add_double(event, key, at)
             return False
         keys.insert(at, key)
         self.events.insert(at, event)
-        if at >= len(self.states):
+        states = self.states
+        if at >= len(states):
             return False
-        self.states.insert(at, FRESH)
+        states.insert(at, FRESH)
         self.outputs.insert(at, NOTHING)
         self.fresh += 1
         self._mark(key)
@@ -140,28 +153,30 @@ class UnitBuffer:
 
     def remove(self, event: Event, key: Key) -> None:
         """Remove a withdrawn input; one that is not held is reported as a fault."""
-        keys = self.keys
-        at = bisect_left(keys, key)
+        keys, events = self.keys, self.events
+        at = self.index_of(key)
         if at == len(keys) or keys[at] != key:
             self._report("unmatched", f"{event.kind} at {event.ts_us} us was withdrawn and is not held")
             return
-        if key in self._doubles and event in self._doubles[key]:
+        if self._doubles and key in self._doubles and event in self._doubles[key]:
             self._doubles[key].remove(event)
             self._choose_double(key, at)
             return
-        if self.events[at] is not event and self.events[at] != event:
+        if events[at] is not event and events[at] != event:
             self._report("unmatched", f"{event.kind} at {event.ts_us} us was withdrawn and another is held")
             return
-        del keys[at], self.events[at]
-        states = self.states
+        del keys[at], events[at]
+        states, all_outputs = self.states, self.outputs
         if at >= len(states):
             return
         if states[at] is FRESH:
             self.fresh -= 1
-        self.stale.discard(key)
-        self.orphaned.extend(self.outputs[at])
+        if self.stale:
+            self.stale.discard(key)
+        if all_outputs[at]:
+            self.orphaned.extend(all_outputs[at])
         self.needs_repair = True
-        del states[at], self.outputs[at]
+        del states[at], all_outputs[at]
         # The next input that the detector was given saw the state after the removed one. Fresh inputs between the two
         # are passed over: the detector has not been given them.
         while at < len(states) and states[at] is FRESH:

@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from struct import Struct
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,11 +38,11 @@ Point = tuple[int, float, float, float]
 #: state before; and where it was and how it moved, in metres and metres a second.
 Fitted = tuple[int, int, int, int, float, float, float, float, float, float]
 
-#: The filter after a packet, and what was fitted.
-Taken = tuple[bytes, list[Fitted]]
+#: The filter after a packet, and what was fitted; of a limb its states.
+Taken = tuple[bytes, tuple[Any, ...]]
 
-#: How the kernel tells one, and how many.
-_FITTED, _COUNT = Struct("=4q6d"), Struct("=q")
+#: How the kernel gives one, and what of it is the state of a limb.
+_FITTED, _LIMB = Struct("=4q6d"), Struct("=q24x5d8x")
 
 #: Numbers before the times; numbers of a state.
 _HEAD, _STATE = 5, 10
@@ -69,6 +70,7 @@ class PacketFilter:
         speed_max_m_s, slack_m: how far from the last position the next one may be.
         reset_us: after such a silence the fit begins afresh.
         bounds_m: greatest x, y, z.
+        limb: True to give limb states in place of all that was fitted.
     """
 
     def __init__(
@@ -78,8 +80,12 @@ class PacketFilter:
         slack_m: float,
         reset_us: int,
         bounds_m: tuple[float, float, float],
+        *,
+        limb: bool = False,
     ) -> None:
         self._size, self._fit = sampling.block, sampling.fit
+        self._found = _LIMB if limb else _FITTED
+        self._rows: dict[int, Struct] = {}
         self.numbers = np.array([sampling.block, sampling.fit, reset_us, RUN_MAX], np.int64)
         self.bounds = np.array([speed_max_m_s, slack_m, *bounds_m])
         self._points = 1 + sampling.fit + sampling.block
@@ -90,19 +96,25 @@ class PacketFilter:
     def take(self, memory: bytes, packet: Packet) -> Taken | None:
         """The filter after a packet, and what was fitted; None if a position of it is not to be believed."""
         count = len(packet.ts_us)
-        emitted = bytearray(_row(self.words, count, count // self._size + 1).pack(memory, *_numbers(packet)))
-        _take(np.frombuffer(emitted, np.int64), count, self.numbers, self.bounds)
-        return self._result(memoryview(emitted), count)
+        rows = bytearray(self.row(count).pack(memory, *_numbers(packet)))
+        states = _take(np.frombuffer(rows, np.int64), count, self.numbers, self.bounds)
+        return self.result(bytes(rows), 0, count, states)
 
-    def _result(self, row: memoryview, count: int) -> Taken | None:
-        """Result of the kernel for a packet of ``count`` positions."""
-        length = 8 * self.words
-        at = 2 * length + 32 * count
-        states: int = _COUNT.unpack_from(row, at)[0]
+    def row(self, count: int) -> Struct:
+        """Layout of what the kernel works on for a packet of ``count`` positions."""
+        row = self._rows.get(count)
+        if row is None:
+            row = self._rows[count] = _row(self.words, count, count // self._size + 1)
+        return row
+
+    def result(self, rows: bytes, begin: int, count: int, states: int) -> Taken | None:
+        """Result of the kernel for a packet of ``count`` positions whose row begins at byte ``begin``."""
         if states < 0:
             return None
-        at += _COUNT.size
-        return bytes(row[length : 2 * length]), list(_FITTED.iter_unpack(row[at : at + states * _FITTED.size]))
+        after = begin + 8 * self.words
+        end = after + 8 * self.words
+        at = end + 32 * count
+        return rows[after:end], tuple(self._found.iter_unpack(rows[at : at + states * _FITTED.size]))
 
     def unpack(self, memory: bytes) -> Filter:
         """The filter as the plain fold uses it."""
@@ -130,6 +142,42 @@ class PacketFilter:
         head = [plain.last is not None, plain.run, plain.state_us, len(plain.points), len(plain.block)]
         times = np.array([*head, *(point[0] for point in points)], np.int64)
         return times.tobytes() + np.array([point[1:] for point in points]).T.tobytes()
+
+
+class PacketFilters:
+    """Gate, average and fit of packets of several transmitters, with one call of the kernel.
+
+    Args:
+        filters: one a class of transmitters.
+    """
+
+    def __init__(self, filters: Sequence[PacketFilter]) -> None:
+        self._filters = tuple(filters)
+        self._numbers = np.stack([its.numbers for its in filters])
+        self._bounds = np.stack([its.bounds for its in filters])
+        # Once, so that the kernel is loaded now and not while the first packets wait.
+        self.take([(0, b"", Packet("", 0, (0,), (0.0,), (0.0,), (0.0,)))])
+
+    def take(self, packets: Sequence[tuple[int, bytes, Packet]]) -> list[Taken | None]:
+        """Return what :meth:`PacketFilter.take` returns for each packet.
+
+        Args:
+            packets: the number of its class among ``filters``, the filter before it, and the packet, of each.
+        """
+        filters = self._filters
+        layouts = [filters[number].row(len(packet.ts_us)) for number, _, packet in packets]
+        begins = [0, *accumulate([layout.size for layout in layouts])]
+        rows = bytearray(begins.pop())
+        for layout, begin, (_, memory, packet) in zip(layouts, begins, packets, strict=True):
+            layout.pack_into(rows, begin, memory, *_numbers(packet))
+        numbers, counts = [number for number, _, _ in packets], [len(packet.ts_us) for _, _, packet in packets]
+        table = np.array((begins, counts, numbers))
+        _take_each(np.frombuffer(rows, np.int64), table, self._numbers, self._bounds)
+        states, after = table[0].tolist(), bytes(rows)
+        return [
+            filters[number].result(after, begin, count, state)
+            for number, begin, count, state in zip(numbers, begins, counts, states, strict=True)
+        ]
 
 
 class FrameFilter:
@@ -194,24 +242,34 @@ def _numbers(packet: Packet) -> tuple[float, ...]:
     """Times and places as the kernel takes them; what it will not believe where a time is beyond what it can tell."""
     ts_us = packet.ts_us
     if -_TIME_MAX_US < ts_us[0] <= ts_us[-1] < _TIME_MAX_US:
-        return *ts_us, *packet.x_m, *packet.y_m, *packet.z_m
+        return ts_us + packet.x_m + packet.y_m + packet.z_m
     return *((0,) * len(ts_us)), *((math.nan,) * len(ts_us)), *packet.y_m, *packet.z_m
 
 
 @lru_cache(maxsize=256)
 def _row(length: int, positions: int, states: int) -> Struct:
-    """Arrays of one packet for the kernel: filter before; after; times, x, y, z; and its results: the number of
-    states, and these."""
-    return Struct(f"={8 * length}s{8 * length}x{positions}q{3 * positions}d8x{states * _FITTED.size}x")
+    """Arrays of one packet for the kernel: filter before; after; times, x, y, z; and its results, the states."""
+    return Struct(f"={8 * length}s{8 * length}x{positions}q{3 * positions}d{states * _FITTED.size}x")
 
 
 @njit(cache=True)
-def _take(row: Ints, n: int, numbers: Ints, bounds: Floats) -> None:
-    """Works on a packet: see :func:`_row`. The number of states is less than 0 if a position is not believed."""
+def _take(row: Ints, n: int, numbers: Ints, bounds: Floats) -> int:
+    """Works on a packet: see :func:`_row`. Returns the number of states, less than 0 if a position is not believed."""
     length = _HEAD + 4 * (1 + numbers[1] + numbers[0])
     at = 2 * length
-    emitted = at + 4 * n
-    row[emitted] = _take_row(row, row.view(np.float64), 0, length, at, n, at + n, n, emitted + 1, numbers, bounds)
+    return _take_row(row, row.view(np.float64), 0, length, at, n, at + n, n, at + 4 * n, numbers, bounds)
+
+
+@njit(cache=True)
+def _take_each(rows: Ints, table: Ints, numbers: Ints, bounds: Floats) -> None:
+    """Works on several packets. The table has of each the first byte of its row, which the number of its states
+    replaces, the number of its positions, and that of its class."""
+    real = rows.view(np.float64)
+    for i in range(table.shape[1]):
+        before, n, its = table[0, i] >> 3, table[1, i], table[2, i]
+        after = before + _HEAD + 4 * (1 + numbers[its, 1] + numbers[its, 0])
+        at = 2 * after - before
+        table[0, i] = _take_row(rows, real, before, after, at, n, at + n, n, at + 4 * n, numbers[its], bounds[its])
 
 
 @njit(cache=True)

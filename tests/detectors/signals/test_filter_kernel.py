@@ -94,6 +94,33 @@ def test_good_packets_are_taken_as_a_run(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(folded(Conditioning(MatchSheet(quality=RTLS)), events)[0]) > 10
 
 
+TOGETHER = ("ball", "home_7/left_foot", "home_7", "away_2/head", "referee_1", "nobody")
+
+
+@given(seed=st.integers(0, 2**32), odd=st.sampled_from((0.0, 0.05, 0.3)))
+@settings(max_examples=25, deadline=None)
+def test_differential_packets_of_several_transmitters_taken_together_are_taken_one_by_one(
+    seed: int, odd: float
+) -> None:
+    """Balls, limbs, bodies and unknown ones; good packets and bad ones in one call."""
+    rng = random.Random(seed)
+    detector = Conditioning(MatchSheet(quality=RTLS))
+    streams = {name: list(packets(name, RTLS, 25, rng.randrange(2**32), odd)) for name in TOGETHER}
+    states = dict.fromkeys(TOGETHER, detector.initial())
+    emitted = 0
+    for number in range(25):
+        chosen = [name for name in TOGETHER if rng.random() < 0.7]
+        events = [arrival(streams[name][number]).event for name in chosen]
+        before = [states[name] for name in chosen]
+        steps = detector.step_together(before, events)
+        expected = [detector.step(state, event) for state, event in zip(before, events, strict=True)]
+        assert [(state, list(out)) for state, out in steps] == [(state, list(out)) for state, out in expected]
+        assert repr(steps) == repr(expected)
+        states |= {name: state for name, (state, _) in zip(chosen, steps, strict=True)}
+        emitted += sum(len(out) for _, out in steps)
+    assert emitted > 25
+
+
 NAMES = ("away_1", "home_1", "home_2", "referee_1", "ball")
 
 

@@ -1,0 +1,67 @@
+"""Progress as units see it: the event time up to which the inputs of a detector, or of one of its keys, are complete.
+
+It is computed once a walk for all detectors of the same reach. What is final is complete, too.
+"""
+
+from __future__ import annotations
+
+from middleware.events import END_US
+from middleware.hierarchy import Hierarchy
+from middleware.sources.own_sources import OwnSources
+from middleware.sources.progress import SourceProgress
+
+
+class WalkProgress:
+    """Progress of the detectors of a hierarchy, in one walk after the other.
+
+    Attributes:
+        same_reach: for each detector the first one with the same reach.
+        known_us: in this walk, at the index of that first one, its progress; None until it is computed.
+        takes_raw: for each detector whether it takes raw inputs.
+        own_sources: the source of each unit of a keyed detector.
+    """
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self._reach = [tuple(reach.items()) for reach in hierarchy.reach]
+        self._max_reach_us = hierarchy.max_reach_us
+        self.same_reach = [self._reach.index(reach) for reach in self._reach]
+        self.known_us: list[int | None] = []
+        raw = [[kind for kind in d.spec.inputs if kind in hierarchy.raw_kinds] for d in hierarchy.detectors]
+        self.takes_raw = list(map(bool, raw))
+        self.own_sources = OwnSources(raw)
+
+    def begin(self) -> list[int | None]:
+        """Begin a walk; return ``known_us``."""
+        self.known_us = [None] * len(self._reach)
+        return self.known_us
+
+    def of_detector(self, progress: SourceProgress, index: int, *, only_final: bool) -> int:
+        """Return the event time up to which a detector's inputs are complete.
+
+        Args:
+            progress: of the sources.
+            index: of the detector.
+            only_final: True where units release only what is final, or a slack policy ignores progress.
+        """
+        known, below_final_us = progress.progress_us, progress.final_us - 1
+        if only_final:
+            return below_final_us - self._max_reach_us[index]
+        if (progress_us := self.known_us[self.same_reach[index]]) is not None:
+            return progress_us
+        progress_us = END_US
+        for kind, lag_us in self._reach[index]:
+            if kind in known:
+                us = max(known[kind], below_final_us) - lag_us
+                if us < progress_us:
+                    progress_us = us
+        self.known_us[self.same_reach[index]] = progress_us
+        return progress_us
+
+    def of_key(self, progress: SourceProgress, index: int, name: str, *, only_final: bool) -> int:
+        """Return the same for one key of a keyed detector: for a transmitter's unit, that transmitter's progress."""
+        if progress.final_us == END_US:
+            return END_US
+        own = None if only_final else self.own_sources.find(progress, index, name)
+        if own is not None:
+            return max(own.until_us, progress.final_us - 1)
+        return self.of_detector(progress, index, only_final=only_final)
