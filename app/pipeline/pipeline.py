@@ -58,6 +58,9 @@ from replay.quality.meter import InputMeter
 VIEW_PERIOD_US = 20_000
 HEALTH_PERIOD_US = 500_000
 
+#: The same of health where all is final on arrival, as at full speed: 5 s pass in a thirtieth of a second there.
+FINAL_HEALTH_PERIOD_US = 5_000_000
+
 #: Blocks of a warm-up, two seconds of a stream at live rates. They are taken from the beginning of a recording only,
 #: since it may still grow.
 WARM_UP_BLOCKS, _WARM_UP_US = 200, 10_000_000
@@ -185,7 +188,8 @@ class MatchPipeline:
         self._updates: list[UpdateRecord] = []
         self._refused = QuarantineBuffer()
         self._positions: list[pa.Table] = []
-        self._view_due_us = self._health_due_us = self._timing_due_us = -(2**62)
+        self._view_due_us = self._health_at_us = self._timing_due_us = -(2**62)
+        self._health_period_us = HEALTH_PERIOD_US
         self._first_message = True
 
     def push(self, payload: bytes, arrival_us: int, due_wall_us: int = 0) -> UpdateMessage | None:
@@ -215,6 +219,7 @@ class MatchPipeline:
             official = is_official(payload)
             arrivals += self._official_arrivals(payload) if official else self._block_arrivals(payload, arrival_us)
         checked_ns = time.perf_counter_ns()
+        self._health_period_us = HEALTH_PERIOD_US if complete_us is None else FINAL_HEALTH_PERIOD_US
         outcome = self._engine.push(arrivals, state.now_us, complete_us)
         pushed_ns = time.perf_counter_ns()
         self._quarantine(map(lost_record, self._engine.take_lost()))
@@ -234,7 +239,7 @@ class MatchPipeline:
         stage_wall_us = _wall_us()
         outcome = self._engine.finish()
         self._state.ended = True
-        self._view_due_us = self._health_due_us = -(2**62)
+        self._view_due_us = self._health_at_us = -(2**62)
         message = self._message(outcome, 0, stage_wall_us)
         if message is None:
             raise PipelineError("the match ended without a last message")
@@ -387,8 +392,8 @@ class MatchPipeline:
         view = health = None
         if now_us >= self._view_due_us and (self._ball or self._bodies or self._newest_frame):
             view, self._view_due_us = self._view(), now_us + VIEW_PERIOD_US
-        if now_us >= self._health_due_us:
-            health, self._health_due_us = self._health(), now_us + HEALTH_PERIOD_US
+        if now_us >= self._health_at_us + self._health_period_us:
+            health, self._health_at_us = self._health(), now_us
             self._settle_positions()
         if not (records or view or health or self._first_message or state.ended):
             return None
