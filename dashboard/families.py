@@ -96,6 +96,7 @@ FAMILIES: Final[tuple[Family, ...]] = (
             "pass.height",
             "pass.through",
             "pass.switch",
+            "pass.xc",
             "progress",
             "packing",
             "linebreak",

@@ -42,6 +42,7 @@ from detectors.contacts.releases import ReleaseParameters
 from detectors.control.dominance import DominanceParameters
 from detectors.control.encroachment import EncroachmentParameters
 from detectors.control.fouls import FoulParameters
+from detectors.control.pass_difficulty import DifficultyParameters
 from detectors.control.pressure import IntensityParameters, PressingParameters, PressureParameters
 from detectors.control.scene import SceneParameters
 from detectors.control.shape import ShapeParameters, TeamAreaParameters
@@ -183,6 +184,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     back_pass: BackPassParameters = BackPassParameters()
     shoot_out: ShootOutParameters = ShootOutParameters()
     overruled: OverruleParameters = OverruleParameters()
+    pass_difficulty: DifficultyParameters = DifficultyParameters()
     scene: SceneParameters = SceneParameters()
     pressing_index: PressingParameters = PressingParameters()
     pressure: PressureParameters = PressureParameters()

@@ -151,6 +151,7 @@ KIND_NAMES: Final[Mapping[str, str]] = {
     "pass.out": "Pass out of play",
     "pass.switch": "Switch of play",
     "pass.through": "Through ball",
+    "pass.xc": "Pass difficulty",
     "period.end": "Period ends",
     "period.start": "Period begins",
     "phase.dead": "Ball dead",

@@ -68,7 +68,6 @@ ROWS = tuple(PlannedRow(*row) for row in (
     ("7.3", "shot off target", True,
      "the ball crosses the goal line outside the goal, without an opponent's contact", "StreamTeam; Opta"),
     ("7.7", "pass failed", True, "the first gain is an opponent's, or the ball is out", "000 5.1; kloppy"),
-    ("8.11", "pass difficulty", False, "Spearman's integral along the flight", "Spearman; accessible-space"),
     ("9.10", "foul candidate", False,
      "an opponent's contact 0.5 s before a fall, and a stop within 4 s", "IFAB Law 12; SoccER"),
     ("10.10", "dangerous accessible space", False,

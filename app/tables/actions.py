@@ -51,6 +51,7 @@ def passes(match: MatchEvents) -> list[Row]:
                 "direction": variant(match.at("pass.dir", name)),
                 "length": variant(match.at("pass.len", name)),
                 "height": variant(match.at("pass.height", name)),
+                "xc": number(match.at("pass.xc", name), "xc"),
                 "cross": cross.kind if cross else None,
                 "through_ball": match.at("pass.through", name) is not None,
                 "switch": match.at("pass.switch", name) is not None,

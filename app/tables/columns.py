@@ -95,6 +95,7 @@ PASSES = FlatTable(
         Column("length", _TEXT, "`short`, `medium`, `long` (8.2)"),
         Column("height", _TEXT, "`ground`, `low`, `high` (8.3); null without ball height"),
         _SPEED, _PART, _PRESSED, _RESTART,
+        Column("xc", _NUMBER, "chance at the kick that a mate controls it (8.11)"),
         Column("cross", _TEXT, "`cross` or `cutback` (8.4); null if neither"),
         Column("through_ball", _FLAG, "received behind the last line (8.5)"),
         Column("switch", _FLAG, "a switch of play (8.6)"),
@@ -108,7 +109,8 @@ PASSES = FlatTable(
     ),
     (
         "pass.attempt", "pass.complete", "pass.intercepted", "pass.out", "pass.dir", "pass.len", "pass.height", "cross",
-        "cutback", "pass.through", "pass.switch", "progress.pass", "packing", "linebreak", "keypass", "assist",
+        "cutback", "pass.through", "pass.switch", "pass.xc", "progress.pass", "packing", "linebreak", "keypass",
+        "assist",
     ),
 )  # fmt: skip
 

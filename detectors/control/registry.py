@@ -6,6 +6,7 @@ from detectors.control.dominance import VoronoiShare
 from detectors.control.effective import EffectiveTime
 from detectors.control.encroachment import Encroachment
 from detectors.control.fouls import FoulCandidate
+from detectors.control.pass_difficulty import PassDifficulty
 from detectors.control.pressure import PressingIndex, PressingIntensity, PressureOnPlayer
 from detectors.control.scene import SceneMaker
 from detectors.control.shape import LineHeight, TeamArea, TeamShape
@@ -14,6 +15,7 @@ from detectors.registry import DetectorEntry, limbs_named
 
 #: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
+    DetectorEntry(lambda s, p: PassDifficulty(s, p.pass_difficulty), ("pass_difficulty",)),
     DetectorEntry(lambda s, p: SceneMaker(s, p.scene), ("scene",)),
     DetectorEntry(lambda s, p: PressingIndex(p.pressing_index), ("pressing_index",)),
     DetectorEntry(lambda s, p: PressureOnPlayer(s, p.pressure), ("pressure",)),
