@@ -10,7 +10,7 @@ import numpy as np
 
 from detectors.control.scene import Bodies, keepers_of, outfield
 from detectors.control.spearman import SpearmanParameters, control_grid, load, pass_success, players_array
-from detectors.decisions import at_least
+from detectors.decisions import note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.constants import GRAVITY_M_S2
@@ -120,13 +120,16 @@ class PassDifficulty:
         over = self._flies_over(attempt)
         chance = self._chance(state.attacks, frame_of(frame).players, attempt, over=over)
         limits = ((p.safe_share, "safe_share"), (p.fair_share, "fair_share"))
-        misses = 0
         for limit, name in limits:
-            misses += not at_least("chance of the pass", chance, limit, f"pass_difficulty.{name}")
+            note(
+                "chance of the pass", chance, "at least" if chance >= limit else "at most", limit,
+                f"pass_difficulty.{name}",
+            )  # fmt: skip
+        variant = CLASSES[sum(chance < limit for limit, _ in limits)]
         detail: dict[str, Scalar] = {"xc": round(chance, 3), "over": over}
         if "receiver" in attempt.detail:
             detail["to"] = attempt.detail["receiver"]
-        shown = msgspec.structs.replace(attempt, variant=CLASSES[misses], detail=detail)
+        shown = msgspec.structs.replace(attempt, variant=variant, detail=detail)
         return make_event("pass.xc", event.ts_us, event.source, shown, causes=(event.id,))
 
     def _flies_over(self, attempt: EventPayload) -> bool:
