@@ -28,7 +28,7 @@ from app.pipeline.pipeline import PipelineOptions
 from app.spark.driver import MatchPlan, SparkDriver
 from app.spark.seat import StageConfig
 from detectors.arrivals import arrival, frame_arrival
-from football.packets import Block
+from football.packets import Block, PackedInstant
 from football.payloads import payload_of
 from middleware.oracle import published
 from replay import wire
@@ -90,7 +90,8 @@ def recorded(case: dict[str, Any], played: Story, folder: Path) -> Story:
         for now_us, slot in in_disorder(played, len(case["name"])):
             payloads = [one.event.payload for one in slot if one.event.kind != "raw.official"]
             if played.sheet.quality.framed:
-                writer.extend(Block(now_us + n, payload) for n, payload in enumerate(payloads))
+                instants = [one.packets if isinstance(one, PackedInstant) else one for one in payloads]
+                writer.extend(Block(now_us + n, packets) for n, packets in enumerate(instants))
             elif payloads:
                 writer.extend([Block(now_us, tuple(payloads))])
     if played.lines:
