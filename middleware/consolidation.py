@@ -80,18 +80,26 @@ def differences(
     """
     if not withdrawn or not asserted:
         return withdrawn, asserted
-    old: dict[tuple[Identity, int], list[Event]] = {}
+    old: dict[tuple[str, str, int, str, int], list[Event]] = {}
     for event in withdrawn:
-        old.setdefault((identity(event), event.ts_us), []).append(event)
+        name = (event.kind, event.source, event.seq, event.id, event.ts_us)
+        if name in old:
+            old[name].append(event)
+        else:
+            old[name] = [event]
     new: list[Emission] = []
     for emission in asserted:
         event = emission[1]
-        rivals = old.get((identity(event), event.ts_us), ())
-        at = next((at for at, rival in enumerate(rivals) if same(rival, event)), None)
-        if at is None:
-            new.append(emission)
+        rivals = old.get((event.kind, event.source, event.seq, event.id, event.ts_us))
+        if rivals:
+            for at, rival in enumerate(rivals):
+                if same(rival, event):
+                    del rivals[at]
+                    break
+            else:
+                new.append(emission)
         else:
-            del old[identity(event), event.ts_us][at]
+            new.append(emission)
     if len(new) == len(asserted):
         return withdrawn, asserted
     return [event for rest in old.values() for event in rest], new

@@ -82,35 +82,38 @@ class PlayerFusion:
             return state, NOTHING
         note("time since the last radio position", silent_us, "at least", p.hold_us, "player_fusion.hold_us", "optical")
         out: list[Event] = []
-        return self._give(state, state.limbs, body, now_us, "optical", out), out
+        _give(state.source, body, now_us, "optical", out)
+        return Limbs(state.limbs, now_us, "optical"), out
 
     def _run(self, state: Limbs, run: LimbRun) -> Step[Limbs]:
         """Take the run of one limb."""
         p, first_us = self.parameters, run.states[0][0]
         others = [o for o in state.limbs if o.limb != run.limb and first_us - o.states[-1][0] <= p.hold_us]
         limbs = (*others, run)
-        after = Limbs(limbs, state.given_us, state.source)
         good = [limb for limb in limbs if limb.quality >= p.quality_floor]
         feet = [limb for limb in good if "foot" in limb.limb] or good
+        if not feet:
+            return Limbs(limbs, state.given_us, state.source), NOTHING
         out: list[Event] = []
-        for now_us, *_ in run.states if feet else ():
-            if now_us - after.given_us >= p.period_us:
-                mean = _mean_of_limbs(feet, now_us)
-                if after.source == "optical":
-                    note(
-                        "quality of the limbs", mean.quality, "at least", p.quality_floor, "player_fusion.quality_floor"
-                    )
-                after = self._give(after, limbs, mean, now_us, "rtls", out)
-        return after, out or NOTHING
+        given_us, source = state.given_us, state.source
+        for limb_state in run.states:
+            now_us = limb_state[0]
+            if now_us - given_us < p.period_us:
+                continue
+            mean = _mean_of_limbs(feet, now_us)
+            if source == "optical":
+                note("quality of the limbs", mean.quality, "at least", p.quality_floor, "player_fusion.quality_floor")
+            _give(source, mean, now_us, "rtls", out)
+            given_us, source = now_us, "rtls"
+        return Limbs(limbs, given_us, source), out or NOTHING
 
-    def _give(
-        self, state: Limbs, limbs: tuple[LimbRun, ...], body: BodyState, now_us: int, source: str, out: list[Event]
-    ) -> Limbs:
-        if state.source and state.source != source:
-            payload = EventPayload(variant=source, team=body.team, player=body.object_id, x_m=body.x_m, y_m=body.y_m)
-            out.append(make_event("source.switched", now_us, f"{body.object_id}:{now_us}", payload))
-        out.append(Event("player.state", now_us, body.object_id, now_us, body))
-        return Limbs(limbs, now_us, source)
+
+def _give(before: str, body: BodyState, now_us: int, source: str, out: list[Event]) -> None:
+    """Emit a position of a player; report if its source is another than ``before``."""
+    if before and before != source:
+        payload = EventPayload(variant=source, team=body.team, player=body.object_id, x_m=body.x_m, y_m=body.y_m)
+        out.append(make_event("source.switched", now_us, f"{body.object_id}:{now_us}", payload))
+    out.append(Event("player.state", now_us, body.object_id, now_us, body))
 
 
 def _mean_of_limbs(limbs: list[LimbRun], now_us: int) -> BodyState:

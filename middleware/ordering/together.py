@@ -52,7 +52,8 @@ def steps_of_keys(
     for name, own in inputs.items():
         unit = units[name]
         if len(own) == 1 and unit.takes_at_once(own[0]):
-            state = unit.buffer.newest_state
+            held = unit.buffer.states
+            state = held[-1] if held else unit.buffer.base
             if state.__class__ is not Failed:
                 states.append(state)
                 events.append(own[0][0].event)

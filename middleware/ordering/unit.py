@@ -25,7 +25,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from itertools import islice
+from operator import itemgetter, lt
 from typing import Any
 
 from middleware.detector import NOTHING, Detector, Step
@@ -190,13 +191,16 @@ class OrderingUnit:
         has_fast_path = in_order = self._has_fast_path
         if has_fast_path:
             last = keys[-1] if keys else _FIRST
-            if len(inputs) > 1 and all(update.diff > 0 for update, _ in inputs):
-                inputs = sorted(inputs, key=_KEY_OF)  # what arrived together has no order of arrival
             for update, key in inputs:
                 if key <= last or update.diff < 0:
                     in_order = False
                     break
                 last = key
+            if not in_order and len(inputs) > 1 and all(update.diff > 0 for update, _ in inputs):
+                inputs = sorted(inputs, key=_KEY_OF)  # what arrived together has no order of arrival
+                sorted_keys = [*keys[-1:], *[key for _, key in inputs]]
+                in_order = all(map(lt, sorted_keys, islice(sorted_keys, 1, None)))
+                last = sorted_keys[-1]
         if in_order:
             events = self._events
             for update, key in inputs:
