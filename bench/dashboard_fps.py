@@ -4,7 +4,9 @@ Questions:
 
 * How many frames a second does headless Chromium draw with 22 players, ball, trails, camera and marks, and how long
   are the gaps between frames? And with all layers on? (Goal: 30 a second.)
-* How long from an update in the feed until its line is in a drawn frame? (Goal: 150 ms.)
+* How long from an update in the feed until its line is in a drawn frame, and which stage takes how much of it: until
+  the server makes the message (``wait``), until the page has it (``travel``), until the list has its line (``list``),
+  until the next frame (``frame``)? (Goal: 150 ms.)
 * How long from the request of the page until the first paint, and until the first frame with players? (Goal: 1.5 s.)
 * Do 20 viewers get all messages, and what do they cost the driver process?
 * What does one page cost the driver process, streamed and polled, at the same 30 messages a second?
@@ -13,6 +15,7 @@ The feed is the scripted match of ``dashboard.demo`` at 50 views a second, in th
 Chromium with software rendering included, shares this machine's cores. Run it from the root of the repository::
 
     python -m bench.dashboard_fps --json out.json
+    python -m bench.dashboard_fps --beside 100                                    # while a match runs through Spark
     python -m bench.dashboard_fps --url http://127.0.0.1:8050/ --json out.json    # on the page of a running match
 """
 
@@ -20,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -32,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.demo import Choreography, ScriptedFeed, demo_event, demo_sheet
-from dashboard.live import LiveState
+from dashboard.live import LiveState, Message
 from dashboard.routes import page_routes
 from dashboard.server import WebServer
 from tests.dashboard.chromium import Browser
@@ -42,12 +46,16 @@ WATCH_FRAMES = """
 window.gaps = []; let last = performance.now();
 requestAnimationFrame(function tick(now) { gaps.push(now - last); last = now; requestAnimationFrame(tick); });
 """
+#: Notes for each event when the page has its message, when the list has its line, and when the next frame begins.
 WATCH_EVENTS = """
-window.seen = {};
-new MutationObserver(changes => requestAnimationFrame(() => {
-  for (const change of changes) for (const line of change.addedNodes)
-    if (line.dataset && line.dataset.id) seen[line.dataset.id] = performance.timeOrigin + performance.now();
-})).observe(document.getElementById('events'), {childList: true});
+window.marks = { travel: {}, list: {}, frame: {} };
+const note = (stage, ids) => { for (const id of ids) marks[stage][id] ??= performance.timeOrigin + performance.now(); };
+const ids = (message) => (message.rows || []).map((row) => row.id);
+touchline.link.handlers.unshift((message) => note("travel", ids(message)));
+touchline.link.handlers.push((message) => {
+  note("list", ids(message));
+  requestAnimationFrame(() => note("frame", ids(message)));
+});
 """
 ALL_LAYERS = "for (const name in touchline.layers.on) touchline.layers.on[name] = true;"
 #: Notes when the first frame with players is drawn.
@@ -139,9 +147,24 @@ def drawn(url: str, browser: Browser, seconds: float, layers: str = "") -> dict[
     }
 
 
-def on_screen(server: WebServer, feed: ScriptedFeed, browser: Browser, events: int) -> dict[str, float]:
-    """Time from an update's entry into the feed to the frame that shows its line, with usual layers."""
-    browser.driver.get(server.url)
+class NotedState(LiveState):
+    """Notes when the first message with an event is made, in milliseconds of wall time by id."""
+
+    def __init__(self, feed: ScriptedFeed) -> None:
+        super().__init__(feed)
+        self.made_ms: dict[str, float] = {}
+
+    def message(self, *chosen: Any, **how: Any) -> Message:
+        """Return the next message for a page."""
+        message = super().message(*chosen, **how)
+        for row in message.rows or ():
+            self.made_ms.setdefault(row.id, time.time() * 1000)
+        return message
+
+
+def on_screen(live: NotedState, feed: ScriptedFeed, browser: Browser, url: str, events: int) -> dict[str, float]:
+    """Time from an update's entry into the feed to the frame that shows its line, with usual layers, and its stages."""
+    browser.driver.get(url)
     browser.wait(lambda: browser.run("return document.body.dataset.status") == "live", "the page to be live")
     time.sleep(WARM_UP_S)
     browser.run(WATCH_EVENTS)
@@ -152,7 +175,15 @@ def on_screen(server: WebServer, feed: ScriptedFeed, browser: Browser, events: i
         feed.publish(event)
         time.sleep(0.137)  # no multiple of the message interval, so that every phase occurs
     time.sleep(1.0)
-    shown_ms = browser.run("return seen")
+    on_page = browser.run("return marks")
+    marks = {"wait": live.made_ms, **{stage: on_page[stage] for stage in ("travel", "list", "frame")}}
+    shown_ms, before = marks["frame"], published
+    stages: dict[str, float] = {}
+    for stage, at_ms in marks.items():
+        took = sorted(at_ms[name] - before[name] for name in published if name in shown_ms)
+        stages[f"{stage}_p50_ms"] = round(statistics.median(took), 1)
+        stages[f"{stage}_p95_ms"] = round(took[len(took) * 95 // 100], 1)
+        before = at_ms
     delays = sorted(shown_ms[name] - at_ms for name, at_ms in published.items() if name in shown_ms)
     return {
         "events": events,
@@ -160,7 +191,27 @@ def on_screen(server: WebServer, feed: ScriptedFeed, browser: Browser, events: i
         "p50_ms": round(statistics.median(delays), 1),
         "p95_ms": round(delays[len(delays) * 95 // 100], 1),
         "max_ms": round(delays[-1], 1),
+        **stages,
     }
+
+
+@contextmanager
+def beside(seconds: float) -> Iterator[None]:
+    """Run a simulated match through Spark for some seconds; enter once it plays. Nothing for 0 seconds."""
+    if not seconds:
+        yield
+        return
+    command = [sys.executable, "-m", "app.cli.main", "live", "--no-dashboard", "--no-camera", "--json", "--duration"]
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "store"
+        match = subprocess.Popen([*command, str(seconds), "--store", str(store)], stdout=subprocess.DEVNULL)
+        try:
+            while match.poll() is None and not any(store.glob("**/*.parquet")):
+                time.sleep(0.5)
+            yield
+        finally:
+            match.terminate()
+            match.wait()
 
 
 def started(url: str, browser: Browser, loads: int) -> dict[str, float]:
@@ -220,8 +271,13 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("--url", help="page of a running match: frames are measured there, and nothing else")
     parser.add_argument("--seconds", type=float, default=15.0, help="length of each measurement")
+    parser.add_argument(
+        "--beside", type=float, default=0.0, help="seconds of a match that runs through Spark meanwhile"
+    )
     arguments = parser.parse_args()
-    figures = on_a_match(arguments.url, arguments.seconds) if arguments.url else on_the_script(arguments.seconds)
+    with beside(arguments.beside):
+        figures = on_a_match(arguments.url, arguments.seconds) if arguments.url else on_the_script(arguments.seconds)
+        figures["load_average"] = os.getloadavg()[0]
     text = json.dumps(figures, indent=2)
     print(text)
     if arguments.json:
@@ -243,13 +299,14 @@ def on_the_script(seconds: float) -> dict[str, Any]:
     """Return all figures on the scripted match."""
     feed = ScriptedFeed(demo_sheet())
     figures: dict[str, Any] = {}
-    with WebServer(page_routes(LiveState(feed))) as server, playing(feed):
+    live = NotedState(feed)
+    with WebServer(page_routes(live)) as server, playing(feed):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, Browser(Path(profile)) as browser:
             for width, height in ((1440, 900), (1280, 720)):
                 browser.resize(width, height)
                 figures[f"drawn_{width}x{height}"] = drawn(server.url, browser, seconds)
             figures["drawn_all_layers_1280x720"] = drawn(server.url, browser, seconds, ALL_LAYERS)
-            figures["event_on_screen"] = on_screen(server, feed, browser, 80)
+            figures["event_on_screen"] = on_screen(live, feed, browser, server.url, 100)
             figures["start"] = started(server.url, browser, 5)
         figures["viewers"] = viewers(server, seconds)
         for how in ("stream", "poll"):
