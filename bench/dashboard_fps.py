@@ -15,7 +15,7 @@ The feed is the scripted match of ``dashboard.demo`` at 50 views a second, in th
 Chromium with software rendering included, shares this machine's cores. Run it from the root of the repository::
 
     python -m bench.dashboard_fps --json out.json
-    python -m bench.dashboard_fps --beside 100                                    # while a match runs through Spark
+    python -m bench.dashboard_fps --with-match 100                                    # while a match runs through Spark
     python -m bench.dashboard_fps --url http://127.0.0.1:8050/ --json out.json    # on the page of a running match
 """
 
@@ -196,7 +196,7 @@ def on_screen(live: NotedState, feed: ScriptedFeed, browser: Browser, url: str, 
 
 
 @contextmanager
-def beside(seconds: float) -> Iterator[None]:
+def live_match(seconds: float) -> Iterator[None]:
     """Run a simulated match through Spark for some seconds; enter once it plays. Nothing for 0 seconds."""
     if not seconds:
         yield
@@ -272,10 +272,14 @@ def main() -> None:
     parser.add_argument("--url", help="page of a running match: frames are measured there, and nothing else")
     parser.add_argument("--seconds", type=float, default=15.0, help="length of each measurement")
     parser.add_argument(
-        "--beside", type=float, default=0.0, help="seconds of a match that runs through Spark meanwhile"
+        "--with-match",
+        dest="match_s",
+        type=float,
+        default=0.0,
+        help="seconds of a match that runs through Spark meanwhile",
     )
     arguments = parser.parse_args()
-    with beside(arguments.beside):
+    with live_match(arguments.match_s):
         figures = on_a_match(arguments.url, arguments.seconds) if arguments.url else on_the_script(arguments.seconds)
         figures["load_average"] = os.getloadavg()[0]
     text = json.dumps(figures, indent=2)
