@@ -66,7 +66,7 @@ def gateway(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Receives live feeds of locating systems into a capture that grows, or into a topic.
+    """Receives live feeds of locating systems, and of decisions of officials, into a capture that grows, or a topic.
 
     Ctrl-C ends the match. SIGTERM leaves the capture open: the same command, or one with --stand-by, goes on with it.
 
@@ -86,6 +86,8 @@ def gateway(
         requests.append(FeedRequest(msgspec.structs.replace(address, **missing)))
     found = read_sheet(sheet) if sheet else MatchSheet()
     topic = parse(to) if is_kafka(to) else None
+    if topic is not None and any(request.profile.gives == "decisions" for request in requests):
+        raise FeedError("--from: a match out of a topic takes no decisions: name a folder with --to")
     kept_minutes = keep if keep is not None or topic is None else _SPOOL_MINUTES
     options = GatewayOptions(
         tuple(requests),
@@ -144,7 +146,7 @@ def check(
 ) -> None:
     """Shows the value of each field in a sample, what it became, and what was refused and why.
 
-    Exit code 1 if no position can be used.
+    Exit code 1 if nothing can be used.
 
     Examples:
         touchline gateway check pozyx-mqtt sample.json
@@ -167,13 +169,15 @@ def _print_check(result: CheckResult) -> None:
     for record in result.records:
         found = ", ".join(f"{name} {'missing' if value is None else value!r}" for name, value in record.found.items())
         console.print(f"message {record.message}: {found[:400]}", markup=False)
-        if record.transmitter:
+        if record.decision:
+            console.print(f"  -> {record.decision}", markup=False)
+        elif record.transmitter:
             time = "time of arrival" if record.source_us is None else f"{record.source_us / 1e6:.6f} s"
             place = f"({record.x_m:.3f}, {record.y_m:.3f}, {record.z_m:.3f}) m"
             console.print(f"  -> {record.transmitter} at {place}, {time}, quality {record.quality:.2f}", markup=False)
         else:
             console.print(f"  -> {f'refused: {record.reason}' if record.reason else 'left out'}", markup=False)
-    console.print(f"{result.messages} messages, {result.measurements} positions")
+    console.print(f"{result.messages} messages, {result.measurements} positions or decisions")
     for kind, counts in (("refused", result.refused), ("left out", result.left_out)):
         for reason, count in counts.items():
             console.print(f"{kind}: {count} x {reason}", markup=False)

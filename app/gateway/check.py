@@ -8,14 +8,18 @@ from typing import Any
 
 import msgspec
 
+from app.base.pace import wall_us
+from app.gateway.decisions import DecisionDecoder
 from app.gateway.decoder import Decoder
 from app.gateway.framing import Cutter
 from app.gateway.identities import Identifier, TagTable
 from app.gateway.message_tree import MESSAGE_BYTES_MAX, MessageError
 from app.gateway.profile import Profile
+from app.gateway.values import RefusedError
 from football.errors import UserError
 from football.match_sheet import MatchSheet
-from football.untrusted import UntrustedError, decode_json, read_bytes
+from football.packets import RejectedRecord
+from football.untrusted import UntrustedError, decode_json, decode_xml, read_bytes
 from replay.formats.value_path import NOTHING
 
 #: Bytes of a sample.
@@ -38,6 +42,7 @@ class CheckedRecord(msgspec.Struct, frozen=True):
         reason: why the record is refused; empty for one that is not, or that the profile leaves out.
         transmitter, source_us, x_m, y_m, z_m, quality, sequence: the measurement; of a record without one the
             transmitter is empty.
+        decision: of a feed of decisions the line of officials, which is empty for half of one.
     """
 
     message: int
@@ -50,6 +55,7 @@ class CheckedRecord(msgspec.Struct, frozen=True):
     z_m: float = 0.0
     quality: float = 0.0
     sequence: int = -1
+    decision: str = ""
 
 
 class CheckResult(msgspec.Struct, frozen=True):
@@ -58,7 +64,7 @@ class CheckResult(msgspec.Struct, frozen=True):
     Attributes:
         messages: of the sample.
         records: of the first messages.
-        measurements: number of usable positions.
+        measurements: number of usable positions, or decisions.
         refused: by reason.
         left_out: by reason.
         corner_errors_m: of a survey.
@@ -73,7 +79,7 @@ class CheckResult(msgspec.Struct, frozen=True):
 
 
 def messages_of(profile: Profile, path: Path) -> Iterator[bytes]:
-    """Yield the messages of a sample. JSON in a file is one document if it is one, else a message a line.
+    """Yield the messages of a sample. JSON or XML in a file is one document if it is one, else a message a line.
 
     Raises:
         SampleError: the file cannot be read, or cannot be cut into messages.
@@ -82,7 +88,7 @@ def messages_of(profile: Profile, path: Path) -> Iterator[bytes]:
         content = read_bytes(path, SAMPLE_BYTES_MAX)
     except (OSError, UntrustedError) as error:
         raise SampleError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-    if profile.format == "json" and len(content) <= MESSAGE_BYTES_MAX and _is_one_document(content):
+    if profile.format in ("json", "xml") and len(content) <= MESSAGE_BYTES_MAX and _is_one_document(profile, content):
         yield content
         return
     cutter = Cutter(profile.framing)
@@ -96,9 +102,12 @@ def messages_of(profile: Profile, path: Path) -> Iterator[bytes]:
         yield rest
 
 
-def _is_one_document(content: bytes) -> bool:
+def _is_one_document(profile: Profile, content: bytes) -> bool:
     try:
-        decode_json(content, object, MESSAGE_BYTES_MAX)
+        if profile.format == "xml":
+            decode_xml(content, MESSAGE_BYTES_MAX)
+        else:
+            decode_json(content, object, MESSAGE_BYTES_MAX)
     except UntrustedError:
         return False
     return True
@@ -122,6 +131,8 @@ def check_sample(
         GatewayProfileError: the profile contradicts itself or the sheet.
     """
     identifier = Identifier(profile.identities, sheet, table)
+    if profile.gives == "decisions":
+        return _check_decisions(profile, messages_of(profile, path), sheet, identifier, show)
     decoder, looker = Decoder(profile, sheet, identifier), Decoder(profile, sheet, identifier)
     records: list[CheckedRecord] = []
     refused: dict[str, int] = {}
@@ -136,6 +147,40 @@ def check_sample(
     return CheckResult(
         decoder.messages, records, measurements, refused, dict(decoder.left_out), decoder.corner_errors_m
     )
+
+
+def _check_decisions(
+    profile: Profile, messages: Iterator[bytes], sheet: MatchSheet, identifier: Identifier, show: int
+) -> CheckResult:
+    """Decode a sample of decisions. What a record amends or deletes is not looked for: each is shown by itself."""
+    decoder = DecisionDecoder(profile, sheet, wall_us(), identifier)
+    records: list[CheckedRecord] = []
+    refused: dict[str, int] = {}
+    usable = left_out = 0
+    for number, message in enumerate(messages, 1):
+        rejected: list[RejectedRecord] = []
+        unwanted, wanted = set[str](), set[str]()  # a record stands once in each section
+        for record in decoder.finder.found(message, "", rejected):
+            (wanted if record.is_wanted else unwanted).add(record.key)
+            line = reason = ""
+            try:
+                stated = decoder.statement(record, 2**61) if record.is_wanted else None
+            except RefusedError as error:
+                reason = str(error)
+                refused[reason] = refused.get(reason, 0) + 1
+            else:
+                if stated is not None:
+                    line = msgspec.json.encode(stated.decision).decode() if stated.decision else f"delete {stated.id}"
+                line = line or "waits for its other half"
+                usable += stated is not None
+            if record.is_wanted and len(records) < show:
+                values = {name: None if value is NOTHING else value for name, value in record.values.items()}
+                records.append(CheckedRecord(number, values, reason, decision=line))
+        for one in rejected:
+            refused[one.reason] = refused.get(one.reason, 0) + 1
+        left_out += len(unwanted - wanted)
+    others = {"no decision": left_out} if left_out else {}
+    return CheckResult(decoder.finder.messages, records, usable, refused, others)
 
 
 def _shown(decoder: Decoder, message: bytes, topic: str, number: int) -> list[CheckedRecord]:

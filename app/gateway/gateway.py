@@ -26,6 +26,7 @@ from app.base.pace import wall_us
 from app.gateway.address import FeedAddress, FeedError, read_settings
 from app.gateway.agreement import Agreement, Comparison
 from app.gateway.choice import SourceChoice
+from app.gateway.decisions import DecisionFeed, DecisionFigures
 from app.gateway.feed import Feed, FeedFigures
 from app.gateway.identities import TagTable, nobodys
 from app.gateway.outputs import Output
@@ -76,7 +77,14 @@ def fingerprint_of(requests: Sequence[FeedRequest], sheet: MatchSheet) -> str:
 
 
 def sheet_of(sheet: MatchSheet, profiles: Sequence[Profile]) -> MatchSheet:
-    """Return the sheet with the quality of the feeds, unless it declares one of its own."""
+    """Return the sheet with the quality of the feeds of positions, unless it declares one of its own.
+
+    Raises:
+        FeedError: no feed gives positions.
+    """
+    profiles = [profile for profile in profiles if profile.gives == "positions"]
+    if not profiles:
+        raise FeedError("no feed of positions: decisions of officials go with one")
     quality = profiles[0].quality if sheet.quality == Quality() else sheet.quality
     framed = all(profile.quality.framed for profile in profiles) and not quality.limbs
     return msgspec.structs.replace(sheet, quality=msgspec.structs.replace(quality, framed=framed))
@@ -94,6 +102,20 @@ class _Receiving:
             self.label, profile, sheet, zero_us, TagTable(Path(self.address.tags)) if self.address.tags else None
         )
         self.newest_us: int | None = None
+
+
+class _DecisionLink:
+    """A feed of decisions with its transport."""
+
+    def __init__(self, request: FeedRequest, sheet: MatchSheet, output: Output) -> None:
+        address, profile = request.address, request.profile
+        settings = read_settings(address)
+        hide_secrets(settings.secrets)
+        self.label = address.label
+        self.transport: Transport = transport_of(address, profile, settings)
+        table = TagTable(Path(address.tags)) if address.tags else None
+        name = address.name or Path(address.profile).stem
+        self.feed = DecisionFeed(name, profile, sheet, output.zero_us, table, output.decided())
 
 
 class Gateway:
@@ -118,7 +140,13 @@ class Gateway:
     ) -> None:
         self._sheet, self._output, self._watch = sheet, output, watch
         self._base_us, self._base_ns = wall_us() - output.zero_us, time.monotonic_ns()
-        self._receiving = [_Receiving(request, sheet, output.zero_us) for request in requests]
+        by_gift = {
+            gives: [one for one in requests if one.profile.gives == gives] for gives in ("positions", "decisions")
+        }
+        self._receiving = [_Receiving(request, sheet, output.zero_us) for request in by_gift["positions"]]
+        self._decision_links = [_DecisionLink(request, sheet, output) for request in by_gift["decisions"]]
+        if len({one.feed.name for one in self._decision_links}) < len(self._decision_links):
+            raise FeedError("feeds of decisions need names of their own: add name= to their addresses")
         self._several = len(self._receiving) > 1
         self._agreement = Agreement({one.label: one.address.priority for one in self._receiving})
         self._choice = SourceChoice(self._agreement)
@@ -139,6 +167,7 @@ class Gateway:
         """
         loop = asyncio.get_running_loop()
         tasks = [loop.create_task(one.transport.run(self._deliverer(one, loop))) for one in self._receiving]
+        tasks += [loop.create_task(one.transport.run(self._decider(one))) for one in self._decision_links]
         tasks.append(loop.create_task(self._look()))
         stopped = loop.create_task(stop.wait())
         try:
@@ -157,7 +186,8 @@ class Gateway:
 
     def ports(self) -> dict[str, int]:
         """Return the ports on which feeds listen, by label."""
-        return {one.label: one.transport.port for one in self._receiving if one.transport.port}
+        every = (*self._receiving, *self._decision_links)
+        return {one.label: one.transport.port for one in every if one.transport.port}
 
     def figures(self) -> GatewayFigures:
         """Return how the gateway stands."""
@@ -168,12 +198,24 @@ class Gateway:
             feeds[one.label] = ReceivingFigures(one.transport.figures, one.feed.figures(), silent_us)
         worn = [name for one in feeds.values() for name in one.feed.transmitters]
         starting = [player.object_id for player in self._sheet.players if player.starts]
-        unknown = sorted({tag for one in self._receiving for tag in one.feed.identifier.unknown})
+        every = (*self._receiving, *self._decision_links)
+        unknown = sorted({tag for one in every for tag in one.feed.identifier.unknown})
         return GatewayFigures(
             self._output.zero_us, now_us, self._blocks, feeds, nobodys(starting, worn), unknown, self._problems(feeds),
             dict(self._choice.left_out), self._choice.hand_overs, dict(self._agreement.comparisons),
             list(self._agreement.findings),
+            {one.label: DecisionFeedFigures(one.transport.figures, one.feed.figures()) for one in self._decision_links},
         )  # fmt: skip
+
+    def _decider(self, one: _DecisionLink) -> Callable[[bytes, str], None]:
+        def deliver(message: bytes, topic: str) -> None:
+            one.feed.receive(message, topic, self.now_us)
+            self._output.decide(one.feed.take())
+            if one.feed.refused_records:
+                self._output.refuse(tuple(one.feed.refused_records))
+                one.feed.refused_records.clear()
+
+        return deliver
 
     def _deliverer(self, one: _Receiving, loop: asyncio.AbstractEventLoop) -> Callable[[bytes, str], None]:
         receive, base_us, base_ns = one.feed.receive, self._base_us, self._base_ns
@@ -252,7 +294,23 @@ class Gateway:
             lag_us = self._agreement.lag_us(one.label)
             if one.feed.profile.time.clock == "utc" and lag_us is not None and abs(lag_us) > LAG_US:
                 problems.append(f"{one.label}: its clock is {lag_us / 1e3:+.0f} ms from that of the other feed")
+        for linked in self._decision_links:
+            link = linked.transport.figures
+            if not link.connected:
+                problems.append(f"{linked.label}: not connected: {one_line(Exception(link.trouble or 'not yet'))}")
         return problems + self._agreement.findings
+
+
+class DecisionFeedFigures(msgspec.Struct, frozen=True):
+    """Figures of a feed of decisions and its connection.
+
+    Attributes:
+        link: see :class:`app.gateway.transports.interface.LinkFigures`.
+        feed: see :class:`app.gateway.decisions.DecisionFigures`.
+    """
+
+    link: LinkFigures
+    feed: DecisionFigures
 
 
 class ReceivingFigures(msgspec.Struct, frozen=True):
@@ -284,6 +342,7 @@ class GatewayFigures(msgspec.Struct, frozen=True):
         hand_overs: changes of the feed that gives a transmitter.
         comparisons: how each feed stands to the reference, see :mod:`app.gateway.agreement`.
         disagreements: what is wrong with feeds that have the same transmitters; also among the problems.
+        decisions: feeds of decisions, by label.
     """
 
     zero_us: int
@@ -297,6 +356,7 @@ class GatewayFigures(msgspec.Struct, frozen=True):
     hand_overs: int = 0
     comparisons: dict[str, Comparison] = {}
     disagreements: list[str] = []
+    decisions: dict[str, DecisionFeedFigures] = {}
 
 
 def gateway_lines(figures: GatewayFigures) -> list[str]:
@@ -321,6 +381,14 @@ def gateway_lines(figures: GatewayFigures) -> list[str]:
             )
         lines += [f"  refused: {count} x {reason}" for reason, count in feed.refused.items()]
         lines += [f"  left out: {count} x {reason}" for reason, count in feed.left_out.items()]
+    for label, linked in figures.decisions.items():
+        stated = linked.feed
+        lines.append(
+            f"{label}: {stated.messages} messages, {stated.decisions} decisions, {stated.amended} amended, "
+            f"{stated.deleted} deleted, {stated.copies} copies, {stated.left_out} other records, "
+            f"{linked.link.connects} connections"
+        )
+        lines += [f"  refused: {count} x {reason}" for reason, count in stated.refused.items()]
     if figures.superseded:
         left = ", ".join(f"{count} of {label}" for label, count in figures.superseded.items())
         lines.append(f"packets of objects that another feed gives: {left}; {figures.hand_overs} hand-overs")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.gateway.profile import Profile
-from football.untrusted import UntrustedError, decode_json
+from football.untrusted import UntrustedError, XmlElement, decode_json, decode_xml
 from replay.formats.value_path import RECORDS_MAX
 
 #: Bytes of a message: a frame of two squads with all limbs in JSON takes a tenth of it.
@@ -33,6 +33,8 @@ def parser_of(profile: Profile) -> Parse:
     """
     if profile.format == "json":
         return _json
+    if profile.format == "xml":
+        return _xml
     return TextParser(profile) if profile.format == "text" else BinaryParser(profile)
 
 
@@ -54,6 +56,27 @@ def _json(message: bytes) -> Any:
         return decode_json(message, object, MESSAGE_BYTES_MAX)
     except UntrustedError as error:
         raise MessageError(str(error)) from error
+
+
+def _xml(message: bytes) -> Any:
+    check_size(message)
+    if not message or message.isspace():
+        return None
+    try:
+        root = decode_xml(message, MESSAGE_BYTES_MAX)
+    except UntrustedError as error:
+        raise MessageError(str(error)) from error
+    return {root.tag: [_element(root)]}
+
+
+def _element(element: XmlElement) -> dict[str, Any]:
+    """An element's attributes as texts, and its children as lists by their names."""
+    tree: dict[str, Any] = dict(element.attrib)
+    for child in element:
+        below = tree.setdefault(child.tag, [])
+        if isinstance(below, list):  # a child with the name of an attribute is left out
+            below.append(_element(child))
+    return tree
 
 
 class TextParser:

@@ -14,8 +14,10 @@ from app.base.logs import log_event
 from app.base.machine_clock import clock_error_us
 from football.match_sheet import MatchSheet
 from football.packets import Block, RejectedRecord
-from football.untrusted import REJECTED_MAX
+from football.untrusted import LISTING_BYTES_MAX, REJECTED_MAX, read_bytes
 from replay.capture import CaptureWriter
+from replay.capture_documents import HEAD
+from replay.formats.officials import FILE, DecisionFields
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +39,14 @@ class Output(Protocol):
 
     def refuse(self, records: Sequence[RejectedRecord]) -> None:
         """Take refused records."""
+        ...
+
+    def decide(self, decisions: Sequence[DecisionFields]) -> None:
+        """Take decisions of officials."""
+        ...
+
+    def decided(self) -> list[str]:
+        """Return the lines of decisions that an earlier gateway wrote."""
         ...
 
 
@@ -62,6 +72,7 @@ class CaptureOutput:
             folder, sheet, fingerprint=fingerprint, live_zero_us=zero_us, utc_error_us=clock_error_us()
         )
         self._keep_us = keep_us
+        self._decisions: list[DecisionFields] = []
         self._refused: list[RejectedRecord] = []
         self._refused_further = 0
         self.ends = True
@@ -85,6 +96,7 @@ class CaptureOutput:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.decide(())
         self._writer.closing_notes = {
             "rejected": msgspec.json.encode(self._refused).decode(), "rejected_further": str(self._refused_further)
         }  # fmt: skip
@@ -100,6 +112,21 @@ class CaptureOutput:
         self._writer.append(block)
         if self._keep_us is not None and self._writer.written_us != before_us:
             self._writer.forget_before(block.arrival_us - self._keep_us)
+
+    def decide(self, decisions: Sequence[DecisionFields]) -> None:
+        """See :class:`Output`. Until the capture has begun they wait, since its folder may hold nothing else."""
+        self._decisions += decisions
+        if self._decisions and (self.folder / HEAD).exists():
+            with (self.folder / FILE).open("ab") as lines:
+                lines.write(b"".join(msgspec.json.encode(one) + b"\n" for one in self._decisions))
+            self._decisions = []
+
+    def decided(self) -> list[str]:
+        """See :class:`Output`."""
+        path = self.folder / FILE
+        if not path.exists():
+            return []
+        return read_bytes(path, LISTING_BYTES_MAX).decode(errors="replace").splitlines()
 
     def refuse(self, records: Sequence[RejectedRecord]) -> None:
         """See :class:`Output`."""

@@ -1,7 +1,8 @@
 """Profiles of feeds: the form of a vendor's messages as data, in ``app/gateway/profiles/*.toml`` or a user's own file.
 
-A message is decoded into a tree, whatever its format: JSON as it is; a text line into nested lists, one level for each
-separator; bytes into an object by a table of numbers. Everything else is the same for all formats: ``[[records]]`` says
+A message is decoded into a tree, whatever its format: JSON as it is; an XML element into an object of its attributes
+and of lists of its children, by their names; a text line into nested lists, one level for each separator; bytes into an
+object by a table of numbers. Everything else is the same for all formats: ``[[records]]`` says
 where the records stand in the tree, and where the fields stand in a record (:mod:`replay.formats.value_path`). So a new
 vendor is a file and no code. ``docs/gateway.md`` shows every field.
 
@@ -24,11 +25,18 @@ import msgspec
 from camera.toml_tables import TableError, convert_table
 from football.errors import UserError
 from football.match_sheet import Quality
+from football.officials import DECISIONS
 from football.untrusted import UntrustedError, read_toml
 from replay.formats.value_path import steps_of
 
 #: Names of fields that a record may have, in the order in which ``gateway check`` shows them.
 FIELDS = ("id", "team", "shirt", "time", "x", "y", "z", "quality", "sequence", "ball", "turned")
+
+#: Names of fields of a record that is a decision of officials.
+DECISION_FIELDS = (
+    "id", "version", "kind", "variant", "team", "player", "other", "minutes", "event", "note", "time", "mark",
+    "partner",
+)  # fmt: skip
 
 #: Microseconds of a unit of time, as numerator and denominator, so that whole numbers stay exact.
 TIME_UNITS = {
@@ -103,13 +111,28 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         path: where they stand; ``*`` is every element. Empty: the message is one record.
-        fields: where the fields of :data:`FIELDS` stand.
-        when: values (as text) of which a path must have one; other records are left out, and counted.
+        fields: where the fields of :data:`FIELDS` stand, or those of :data:`DECISION_FIELDS`.
+        when: values (as text) of which a path must have one, ``*`` for any, and none for a path that must lead to
+            nothing; other records are left out, and counted.
+        decision, variant: kind and variant of the records' decisions, where no field has them.
+        deletes: the records withdraw the decision with their id.
+        prefix: stands before the ids, where those of two sections would be the same.
+        against: the records name the team against which the decision counts, as of an own goal its scorer's.
     """
 
     fields: dict[str, str]
     path: str = ""
     when: dict[str, tuple[str, ...]] = {}
+    decision: str = ""
+    variant: str = ""
+    deletes: bool = False
+    prefix: str = ""
+    against: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the fields, in the order in which they are shown."""
+        return tuple(name for name in dict.fromkeys((*FIELDS, *DECISION_FIELDS)) if name in self.fields)
 
 
 class Time(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -220,7 +243,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         title: name for people.
         documents: where the form is documented, and when that was read.
-        format: of a message: ``json``, ``text`` or ``binary``.
+        format: of a message: ``json``, ``xml``, ``text`` or ``binary``.
+        gives: ``positions``, or ``decisions`` of officials (:mod:`app.gateway.decisions`).
         records: records of a message.
         quality: declared quality of the input, see :class:`football.match_sheet.Quality`.
         framing, text, binary, time, space, identities, quality_scale, sequence, subscription: see there.
@@ -231,8 +255,9 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     title: str
     documents: str
-    format: Literal["json", "text", "binary"]
+    format: Literal["json", "xml", "text", "binary"]
     records: tuple[Section, ...]
+    gives: Literal["positions", "decisions"] = "positions"
     quality: Quality = Quality(kind="rtls")
     framing: Framing = Framing()
     text: Text = Text()
@@ -247,13 +272,15 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if not self.records:
             raise ValueError("records: at least one section")
+        known = FIELDS if self.gives == "positions" else DECISION_FIELDS
         for section in self.records:
             steps_of(section.path)
-            needed = {"x", "y", *(("team",) if self.identities.by == "shirt" else ("id",))}
-            if missing := needed - set(section.fields):
+            if missing := self._needed(section) - set(section.fields):
                 raise ValueError(f"records: the fields {', '.join(sorted(missing))} are missing")
-            if unknown := set(section.fields) - set(FIELDS):
-                raise ValueError(f"records: no field is named {', '.join(sorted(unknown))}: {', '.join(FIELDS)} are")
+            if unknown := set(section.fields) - set(known):
+                raise ValueError(f"records: no field is named {', '.join(sorted(unknown))}: {', '.join(known)} are")
+            if section.decision and section.decision not in DECISIONS:
+                raise ValueError(f"records: no decision is called {section.decision}: {', '.join(DECISIONS)} are")
             for where in (*section.fields.values(), *section.when):
                 if where[:1] not in ("=", "@"):
                     steps_of(where.removeprefix("/"))
@@ -261,6 +288,14 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("text.separators: at least one, and none is empty")
         if (self.space.unit == "deg") != (len(self.space.corners) == 4):
             raise ValueError("space: degrees go with four corners, and corners with degrees")
+        if self.gives == "decisions" and self.time.clock != "utc":
+            raise ValueError('time: decisions are dated by UTC: clock = "utc"')
+
+    def _needed(self, section: Section) -> set[str]:
+        """Fields that a section must have."""
+        if self.gives == "decisions":
+            return {"id"} if section.deletes or section.decision else {"id", "kind"}
+        return {"x", "y", *(("team",) if self.identities.by == "shirt" else ("id",))}
 
 
 def shipped_profiles() -> tuple[str, ...]:

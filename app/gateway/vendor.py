@@ -51,6 +51,8 @@ class VendorEncoder:
     """
 
     def __init__(self, profile: Profile, sheet: MatchSheet, zero_us: int) -> None:
+        if profile.gives != "positions":
+            raise GatewayProfileError(f"{profile.title}: gives {profile.gives}; a capture is played as positions")
         self._profile, self._zero_us = profile, zero_us
         self._map = PitchMap(profile.space, sheet)
         self._sections = {is_ball: _section_of(profile, is_ball) for is_ball in (True, False)}

@@ -41,10 +41,12 @@ from app.pipeline.options import PIPELINE, options_of, with_costs
 from app.pipeline.pipeline import WARM_UP_BLOCKS, PipelineOptions
 from app.run.summary import summarize
 from app.settings.model import LiveSettings, SettingsError
+from app.sources.captured import CAPTURE
 from app.sources.interface import Entry
 from dashboard.access import is_loopback
 from football.match_sheet import MatchSheet
 from football.update_stream import UpdateMessage
+from replay.formats.officials import FILE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -415,10 +417,14 @@ class Run:
 
 
 def officials_of(settings: LiveSettings, match: Match) -> tuple[Path, ...]:
-    """Inputs of official lines: the store, and the file of the settings if any; empty if the source takes no lines."""
+    """Inputs of official lines: the store, that of the capture, and the file of the settings if any.
+
+    Empty if the source takes no lines.
+    """
     if not match.input.takes_officials:
         return ()
-    return (match.folder, settings.official) if settings.official else (match.folder,)
+    files = (match.folder, match.folder / CAPTURE / FILE)
+    return (*files, settings.official) if settings.official else files
 
 
 def positions_hz(sheet: MatchSheet) -> float:

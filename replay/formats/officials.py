@@ -67,7 +67,7 @@ class DecisionFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """The fields of a line.
 
     ``entered`` is the date and time of day at which it was entered, ``undoes`` the number of the decision that it
-    undoes; both are for people.
+    undoes, ``origin`` id and version of the provider's event that it was; all three are for people.
     """
 
     kind: str
@@ -87,6 +87,7 @@ class DecisionFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     number: int | None = None
     entered: str = ""
     undoes: int | None = None
+    origin: str = ""
 
 
 _payloads = msgspec.msgpack.Encoder()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import strategies as st
 
+from app.gateway.decisions import DecisionFeed
 from app.gateway.feed import Feed
 from app.gateway.framing import Cutter
 from app.gateway.profile import Framing, read_profile
 from football.packets import Block
 from replay import wire
 from replay.block_validation import BlockValidator
+from replay.formats.officials import check, parse
 from replay.formats.value_path import PathError, steps_of, value_at
 from tests.app.gateway.test_profiles import DOCUMENTED, SHEET, with_tags
 from tests.fuzz.cases import both, changed_text, fewer, hold, json_like, mangled, refusal
@@ -53,12 +56,35 @@ def test_objects_of_known_names_are_decoded_or_refused(cases: int):
     names = ["id", "t_us", "x_m", "y_m", "z_m", "quality", "sequence"]
 
     def body(tree: object) -> None:
-        import msgspec
-
         feed = Feed("fuzz", read_profile("json-lines"), SHEET, 0)
         holds(feed, msgspec.json.encode(tree), "", 2**40)
 
     hold(fewer(cases, 2), json_like(names), body)
+
+
+@both
+@pytest.mark.parametrize("name", ["decisions-json", "opta-like-events", "sportec-like-events"])
+def test_any_message_of_decisions_is_decoded_or_refused(name: str, cases: int):
+    names = ["id", "version", "kind", "variant", "team", "player", "time", "deleted", "liveData", "event", "typeId",
+             "qualifier", "qualifierId"]  # fmt: skip
+    known = [
+        b'{"id":"a","version":1,"kind":"card","variant":"red","team":"home","player":"home_7","time":"2026-11-24T14:00:00Z"}',
+        b'{"liveData":{"event":[{"id":1,"typeId":16,"contestantId":"home","playerId":"home_7","timeStamp":"2026-11-24"}]}}',
+        b"<PutDataRequest><Event EventId='e'><Foul TeamFouler='away' Fouler='away_9'/></Event></PutDataRequest>",
+    ]
+
+    def body(messages: list[bytes]) -> None:
+        feed = DecisionFeed("fuzz", read_profile(name), SHEET, 1_700_000_000_000_000)
+        for message in messages:
+            feed.receive(message, "", 2**40)
+        lines = [msgspec.json.encode(one).decode() for one in feed.take()]
+        for number, line in enumerate(lines, 1):
+            check(parse(line), SHEET)
+            assert parse(line).number == number
+        DecisionFeed("fuzz", read_profile(name), SHEET, 1_700_000_000_000_000, None, lines).figures()
+
+    drawn = mangled(known) | json_like(names).map(msgspec.json.encode)
+    hold(fewer(cases, 4), st.lists(drawn, min_size=1, max_size=4), body)
 
 
 @both

@@ -90,7 +90,8 @@ def test_a_message_in_the_documented_form_is_decoded(name, topic, tags, message,
 
 
 def test_every_shipped_profile_has_a_documented_message_here():
-    assert sorted(one[0] for one in DOCUMENTED) == list(shipped_profiles())
+    positions = [name for name in shipped_profiles() if read_profile(name).gives == "positions"]
+    assert sorted(one[0] for one in DOCUMENTED) == positions
 
 
 def test_a_frame_has_its_ball_and_leaves_out_what_is_nobodys():

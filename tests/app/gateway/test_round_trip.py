@@ -135,7 +135,14 @@ def test_with_the_sources_own_clock_events_keep_their_kinds_and_intervals(captur
     assert differing <= 0.1 * len(expected), (kinds - others, others - kinds)
 
 
-@pytest.mark.parametrize("name", [name for name in shipped_profiles() if not read_profile(name).quality.framed])
+#: Forms of positions, one at a time.
+SINGLE = [
+    name for name in shipped_profiles()
+    if not read_profile(name).quality.framed and read_profile(name).gives == "positions"
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SINGLE)
 def test_every_form_of_single_positions_brings_all_of_them(name: str, capture: Capture, tmp_path: Path):
     found, feed = through(synchronous(name), capture, tmp_path / "vendor", SHORT_US)
     lost = losses_of(read_profile(name))
