@@ -2,9 +2,11 @@
 
 Questions: does one process take 36,000 positions/s in packets of ten with at most 5 ms added at p95; how many small
 datagrams a second does it take; how long does a topic's thread need for ten minutes of outage at full rate; what are
-the errors of offset and drift on simulated clocks? The sender of datagrams is another process on the other core. Added
-latency is from the wall time at which the sender sent a packet, which the packet holds, to the time at which a reader
-of the capture, in a third process, has its block. A datagram is lost if the capture lacks it at the end.
+the errors of offset and drift on simulated clocks; what is lost or doubled, and how long does nothing come, if a
+gateway is killed (SIGKILL) at full rate and its spare takes over, both in a multicast group? The sender of datagrams is
+another process on the other core. Added latency is from the wall time at which the sender sent a packet, which the
+packet holds, to the time at which a reader of the capture, in a third process, has its block. A datagram is lost if the
+capture lacks it at the end.
 
     python -m bench.gateway [--seconds N] [--json FILE]
 """
@@ -23,6 +25,7 @@ import sys
 import tempfile
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +45,11 @@ GOAL = {"added_p95_ms": 5.0, "catch_up_s": 60.0, "offset_ms": 2.0, "drift_ppm": 
 _HEAD, _ROW = struct.Struct("<HHIBB"), struct.Struct("<Qiii")
 
 
-def send(port: int, packets_per_s: float, positions: int, seconds: float) -> int:
+def send(host: str, port: int, packets_per_s: float, positions: int, seconds: float) -> int:
     """Send packets of the form ``packed-binary`` from this process, evenly, with the wall time as their event time."""
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sender.connect(("127.0.0.1", port))
+    sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))
+    sender.connect((host, port))
     total = int(packets_per_s * seconds)
     began_s = time.time()
     numbers = [0] * TAGS
@@ -94,7 +98,7 @@ def received(packets_per_s: float, positions: int, seconds: float) -> dict[str, 
         assert gateway.stdout is not None
         port = int(gateway.stdout.readline())
         reader = subprocess.Popen([*run, "--follow", str(folder)], stdout=subprocess.PIPE)
-        asked = [str(port), str(packets_per_s), str(positions), str(seconds)]
+        asked = ["127.0.0.1", str(port), str(packets_per_s), str(positions), str(seconds)]
         sent = int(subprocess.run([*run, "--send", *asked], stdout=subprocess.PIPE, check=True).stdout)
         figures = json.loads(gateway.communicate()[0])
         found = json.loads(reader.communicate()[0])
@@ -106,13 +110,50 @@ def received(packets_per_s: float, positions: int, seconds: float) -> dict[str, 
     }  # fmt: skip
 
 
-def receive(folder: str) -> None:
-    """Run a gateway on a free port, printed first, until three seconds of silence; print its figures."""
+def handed_over(seconds: float) -> dict[str, Any]:
+    """A gateway that is killed at full rate, and its spare, in a multicast group on loopback."""
+    group, port, rate = "239.255.70.1", 5_470, 3_600.0
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "capture"
+        run = [sys.executable, "-m", "bench.gateway"]
+        receiving = [*run, "--receive", str(folder), "--at", f"udp://{group}:{port}?interface=127.0.0.1"]
+        first = subprocess.Popen(receiving, stdout=subprocess.DEVNULL)
+        sender = subprocess.Popen([*run, "--send", group, str(port), str(rate), "10", str(seconds)])
+        while not (folder / "gateway.json").exists():
+            time.sleep(0.05)
+        spare = subprocess.Popen([*receiving, "--stand-by"], stdout=subprocess.PIPE)
+        time.sleep(seconds / 2)
+        first.kill()
+        killed_us = time.time_ns() // 1000
+        sender.wait()
+        filled = json.loads(spare.communicate()[0].splitlines()[-1])["filled"]
+        capture = Capture.open(folder)
+        numbers: dict[str, list[int]] = {}
+        arrivals_us = []
+        for block in capture.blocks(capture.begin_us, capture.end_us):
+            arrivals_us.append(block.arrival_us)
+            for packet in block.packets:
+                numbers.setdefault(packet.transmitter, []).append(packet.sequence)
+        since_us = killed_us - (capture.live_zero_us or 0)
+        near_us = [at_us for at_us in arrivals_us if since_us - 500_000 < at_us < since_us + 5_000_000]
+        lost = sum(max(found) - min(found) + 1 - len(set(found)) for found in numbers.values())
+        twice = sum(len(found) - len(set(found)) for found in numbers.values())
+        gap_us = max(b - a for a, b in pairwise(near_us))
+    return {
+        "packets": sum(map(len, numbers.values())), "lost": lost, "twice": twice, "filled_in": filled,
+        "longest_silence_ms": round(gap_us / 1e3, 1),
+    }  # fmt: skip
+
+
+def receive(folder: str, at: str = "udp://127.0.0.1:0?", *, stand_by: bool = False) -> None:
+    """Run a gateway, on a free port that is printed first, until three seconds of silence; print its figures."""
     profile = Path(folder).with_name("utc.toml")
     shipped = Path(__file__).parents[1] / "app" / "gateway" / "profiles" / "packed-binary.toml"
     profile.write_text(shipped.read_text().replace('unit = "us"', 'unit = "us"\nclock = "utc"'))
-    address = parse_feed(f"udp://127.0.0.1:0?profile={profile}")
-    options = GatewayOptions((FeedRequest(address),), MatchSheet(), Path(folder), end_after_us=3_000_000)
+    address = parse_feed(f"{at}&profile={profile}".replace("?&", "?"))
+    options = GatewayOptions(
+        (FeedRequest(address),), MatchSheet(), Path(folder), end_after_us=3_000_000, stand_by=stand_by
+    )
     shown = threading.Event()
 
     def listens(ports: dict[str, int]) -> None:
@@ -123,7 +164,7 @@ def receive(folder: str) -> None:
     figures = run_gateway(options, listens=listens)
     used = resource.getrusage(resource.RUSAGE_SELF)
     feed = next(iter(figures.feeds.values())).feed
-    print(json.dumps({"messages": feed.messages, "cpu_s": used.ru_utime + used.ru_stime}))
+    print(json.dumps({"messages": feed.messages, "filled": figures.filled, "cpu_s": used.ru_utime + used.ru_stime}))
 
 
 def spool_read(seconds: float) -> dict[str, Any]:
@@ -172,23 +213,26 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--receive")
     parser.add_argument("--follow")
-    parser.add_argument("--send", nargs=4)
+    parser.add_argument("--at", default="udp://127.0.0.1:0?")
+    parser.add_argument("--stand-by", action="store_true")
+    parser.add_argument("--send", nargs=5)
     chosen = parser.parse_args()
     if chosen.receive:
-        receive(chosen.receive)
+        receive(chosen.receive, chosen.at, stand_by=chosen.stand_by)
         return
     if chosen.follow:
         follow(chosen.follow)
         return
     if chosen.send:
-        port, rate, positions, seconds = chosen.send
-        print(send(int(port), float(rate), int(positions), float(seconds)))
+        host, port, rate, positions, seconds = chosen.send
+        print(send(host, int(port), float(rate), int(positions), float(seconds)))
         return
     result = {
         "cores": os.cpu_count(), "load_before": round(os.getloadavg()[0], 1),
         "packets_of_ten": received(3_600, 10, chosen.seconds),
         "small_datagrams": [received(rate, 1, chosen.seconds / 2) for rate in (10_000, 20_000, 40_000, 100_000)],
-        "spool": spool_read(chosen.seconds / 2), "clocks": clocks(), "goal": GOAL,
+        "hand_over": handed_over(chosen.seconds / 2), "spool": spool_read(chosen.seconds / 2), "clocks": clocks(),
+        "goal": GOAL,
     }  # fmt: skip
     print(json.dumps(result, indent=2))
     if chosen.json:

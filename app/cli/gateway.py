@@ -59,7 +59,10 @@ def gateway(
         float | None, Given(help="Minutes that stay on disk. Default: everything of a capture, 60 of a spool.", min=1)
     ] = None,
     stand_by: Annotated[
-        bool, Given("--stand-by", help="Wait while another gateway writes the folder; go on when it stops.")
+        bool,
+        Given(
+            "--stand-by", help="Receive while another gateway writes the folder; take over when it stops or crashes."
+        ),
     ] = False,
     end_after: Annotated[
         float | None, Given(help="Seconds of silence after which the match is over. Default: never.", min=1)
@@ -101,9 +104,16 @@ def gateway(
     console = make_console(stderr=True)
     console.print(f"Receiving {', '.join(one.address.label for one in requests)} into {to}")
     known: list[str] = []
+    stood_by = False
 
     def watch(figures: GatewayFigures) -> None:
-        nonlocal known
+        nonlocal known, stood_by
+        if figures.stands_by != stood_by:
+            stood_by = figures.stands_by
+            console.print(
+                f"Standing by: another gateway writes {to}" if stood_by
+                else f"Taken over; {figures.filled} packets filled in"
+            )  # fmt: skip
         if figures.problems != known:
             known = figures.problems
             for problem in known or ["all feeds are well"]:

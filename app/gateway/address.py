@@ -18,6 +18,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import os
 import ssl
 from collections.abc import Mapping
@@ -95,6 +97,15 @@ class FeedAddress(msgspec.Struct, frozen=True):
         names += ("profile",) if (folder / self.profile).is_file() else ()
         found = {name: str((folder / getattr(self, name)).resolve()) for name in names if getattr(self, name)}
         return msgspec.structs.replace(self, **found)
+
+    @property
+    def can_be_shared(self) -> bool:
+        """True if two processes can receive the whole feed at a time."""
+        if self.scheme == "udp":
+            with contextlib.suppress(ValueError):
+                return ipaddress.ip_address(self.host).is_multicast
+            return False
+        return not self.scheme.endswith("-listen") and not self.group
 
     @property
     def label(self) -> str:

@@ -213,7 +213,6 @@ class DecisionFeed:
         sheet: of the match.
         zero_us: UTC of the time line's zero.
         table: of ids of players and teams that may change, or None.
-        lines: that the capture has already.
 
     Attributes:
         refused_records: until somebody takes them.
@@ -229,7 +228,6 @@ class DecisionFeed:
         sheet: MatchSheet,
         zero_us: int,
         table: TagTable | None = None,
-        lines: Iterable[str] = (),
     ) -> None:
         self.name, self.profile, self._zero_us = name, profile, zero_us
         self.identifier = Identifier(profile.identities, sheet, table)
@@ -239,6 +237,9 @@ class DecisionFeed:
         self._waiting: list[DecisionFields] = []
         self._refused: Counter[str] = Counter()
         self._left_out = self._number = self._decisions = self._amended = self._deleted = self._copies = 0
+
+    def recall(self, lines: Iterable[str]) -> None:
+        """Learn from the lines of a capture what was passed on before."""
         for line in lines:
             self._recall(line)
 
@@ -309,7 +310,6 @@ class DecisionFeed:
         return self._number
 
     def _recall(self, line: str) -> None:
-        """Learn from a line that an earlier gateway wrote what was passed on."""
         try:
             decision = parse(line)
         except OfficialError:

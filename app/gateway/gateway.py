@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import hashlib
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -47,6 +48,9 @@ COMPARE_S = 10.0
 
 #: Lag of a clock that is set, beyond which it is reported.
 LAG_US = 20_000
+
+#: Messages of a feed of decisions that a spare keeps.
+_KEPT_MESSAGES = 10_000
 
 #: A feed without a message for so long is silent.
 SILENT_US = 5_000_000
@@ -107,15 +111,16 @@ class _Receiving:
 class _DecisionLink:
     """A feed of decisions with its transport."""
 
-    def __init__(self, request: FeedRequest, sheet: MatchSheet, output: Output) -> None:
-        address, profile = request.address, request.profile
-        settings = read_settings(address)
+    def __init__(self, request: FeedRequest, sheet: MatchSheet, zero_us: int) -> None:
+        self.address, profile = request.address, request.profile
+        settings = read_settings(self.address)
         hide_secrets(settings.secrets)
-        self.label = address.label
-        self.transport: Transport = transport_of(address, profile, settings)
-        table = TagTable(Path(address.tags)) if address.tags else None
-        name = address.name or Path(address.profile).stem
-        self.feed = DecisionFeed(name, profile, sheet, output.zero_us, table, output.decided())
+        self.label = self.address.label
+        self.transport: Transport = transport_of(self.address, profile, settings)
+        table = TagTable(Path(self.address.tags)) if self.address.tags else None
+        self.feed = DecisionFeed(self.address.name or Path(self.address.profile).stem, profile, sheet, zero_us, table)
+        #: Messages that a spare keeps until it knows what the other gateway has made of them.
+        self.kept: deque[tuple[bytes, str, int]] = deque(maxlen=_KEPT_MESSAGES)
 
 
 class Gateway:
@@ -140,11 +145,10 @@ class Gateway:
     ) -> None:
         self._sheet, self._output, self._watch = sheet, output, watch
         self._base_us, self._base_ns = wall_us() - output.zero_us, time.monotonic_ns()
-        by_gift = {
-            gives: [one for one in requests if one.profile.gives == gives] for gives in ("positions", "decisions")
-        }
-        self._receiving = [_Receiving(request, sheet, output.zero_us) for request in by_gift["positions"]]
-        self._decision_links = [_DecisionLink(request, sheet, output) for request in by_gift["decisions"]]
+        positions = [request for request in requests if request.profile.gives == "positions"]
+        others = [request for request in requests if request not in positions]
+        self._receiving = [_Receiving(request, sheet, output.zero_us) for request in positions]
+        self._decision_links = [_DecisionLink(request, sheet, output.zero_us) for request in others]
         if len({one.feed.name for one in self._decision_links}) < len(self._decision_links):
             raise FeedError("feeds of decisions need names of their own: add name= to their addresses")
         self._several = len(self._receiving) > 1
@@ -153,6 +157,7 @@ class Gateway:
         self._last_us = output.last_us
         self._flush_due = False
         self._blocks = 0
+        self._writing = asyncio.Event()
 
     @property
     def now_us(self) -> int:
@@ -166,8 +171,9 @@ class Gateway:
             FeedError: a feed can never work, such as a port that is taken.
         """
         loop = asyncio.get_running_loop()
-        tasks = [loop.create_task(one.transport.run(self._deliverer(one, loop))) for one in self._receiving]
-        tasks += [loop.create_task(one.transport.run(self._decider(one))) for one in self._decision_links]
+        tasks = [
+            loop.create_task(self._receive(one, self._deliverer(one, loop))) for one in self._receiving
+        ] + [loop.create_task(self._receive(one, self._decider(one))) for one in self._decision_links]  # fmt: skip
         tasks.append(loop.create_task(self._look()))
         stopped = loop.create_task(stop.wait())
         try:
@@ -186,7 +192,7 @@ class Gateway:
 
     def ports(self) -> dict[str, int]:
         """Return the ports on which feeds listen, by label."""
-        every = (*self._receiving, *self._decision_links)
+        every: list[_Receiving | _DecisionLink] = [*self._receiving, *self._decision_links]
         return {one.label: one.transport.port for one in every if one.transport.port}
 
     def figures(self) -> GatewayFigures:
@@ -198,7 +204,7 @@ class Gateway:
             feeds[one.label] = ReceivingFigures(one.transport.figures, one.feed.figures(), silent_us)
         worn = [name for one in feeds.values() for name in one.feed.transmitters]
         starting = [player.object_id for player in self._sheet.players if player.starts]
-        every = (*self._receiving, *self._decision_links)
+        every: list[_Receiving | _DecisionLink] = [*self._receiving, *self._decision_links]
         unknown = sorted({tag for one in every for tag in one.feed.identifier.unknown})
         return GatewayFigures(
             self._output.zero_us, now_us, self._blocks, feeds, nobodys(starting, worn), unknown, self._problems(feeds),
@@ -207,15 +213,40 @@ class Gateway:
             {one.label: DecisionFeedFigures(one.transport.figures, one.feed.figures()) for one in self._decision_links},
         )  # fmt: skip
 
+    async def _receive(self, one: _Receiving | _DecisionLink, deliver: Callable[[bytes, str], None]) -> None:
+        """Receive a feed; one that only one process can receive once this gateway writes."""
+        if not one.address.can_be_shared:
+            await self._writing.wait()
+        await one.transport.run(deliver)
+
+    def begin_writing(self) -> None:
+        """Let the output have decisions, and receive feeds that only one process can receive. A spare calls it later.
+
+        What the feeds of positions have measured is in the output in any case.
+        """
+        lines = self._output.decided()
+        for one in self._decision_links:
+            one.feed.recall(lines)
+            for message, topic, at_us in one.kept:
+                self._decide(one, message, topic, at_us)
+            one.kept.clear()
+        self._writing.set()
+
     def _decider(self, one: _DecisionLink) -> Callable[[bytes, str], None]:
         def deliver(message: bytes, topic: str) -> None:
-            one.feed.receive(message, topic, self.now_us)
-            self._output.decide(one.feed.take())
-            if one.feed.refused_records:
-                self._output.refuse(tuple(one.feed.refused_records))
-                one.feed.refused_records.clear()
+            if self._writing.is_set():
+                self._decide(one, message, topic, self.now_us)
+            else:
+                one.kept.append((message, topic, self.now_us))
 
         return deliver
+
+    def _decide(self, one: _DecisionLink, message: bytes, topic: str, at_us: int) -> None:
+        one.feed.receive(message, topic, at_us)
+        self._output.decide(one.feed.take())
+        if one.feed.refused_records:
+            self._output.refuse(tuple(one.feed.refused_records))
+            one.feed.refused_records.clear()
 
     def _deliverer(self, one: _Receiving, loop: asyncio.AbstractEventLoop) -> Callable[[bytes, str], None]:
         receive, base_us, base_ns = one.feed.receive, self._base_us, self._base_ns
@@ -343,6 +374,8 @@ class GatewayFigures(msgspec.Struct, frozen=True):
         comparisons: how each feed stands to the reference, see :mod:`app.gateway.agreement`.
         disagreements: what is wrong with feeds that have the same transmitters; also among the problems.
         decisions: feeds of decisions, by label.
+        stands_by: True while another gateway writes the capture.
+        filled: packets that a spare had kept, and the gateway before it had not written.
     """
 
     zero_us: int
@@ -357,6 +390,8 @@ class GatewayFigures(msgspec.Struct, frozen=True):
     comparisons: dict[str, Comparison] = {}
     disagreements: list[str] = []
     decisions: dict[str, DecisionFeedFigures] = {}
+    stands_by: bool = False
+    filled: int = 0
 
 
 def gateway_lines(figures: GatewayFigures) -> list[str]:

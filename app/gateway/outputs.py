@@ -23,15 +23,17 @@ _log = logging.getLogger(__name__)
 
 
 class Output(Protocol):
-    """Takes the blocks of a gateway, in order of arrival; a context manager.
+    """Takes the blocks of a gateway, in order of arrival; a context manager."""
 
-    Attributes:
-        zero_us: UTC of time 0.
-        last_us: arrival time of the newest block; a far past one before the first.
-    """
+    @property
+    def zero_us(self) -> int:
+        """UTC of time 0."""
+        ...
 
-    zero_us: int
-    last_us: int
+    @property
+    def last_us(self) -> int:
+        """Arrival time of the newest block; a far past one before the first."""
+        ...
 
     def write(self, block: Block) -> None:
         """Take a block; returns at once."""
@@ -110,6 +112,8 @@ class CaptureOutput:
         """See :class:`Output`."""
         before_us = self._writer.written_us
         self._writer.append(block)
+        if self._decisions:
+            self.decide(())
         if self._keep_us is not None and self._writer.written_us != before_us:
             self._writer.forget_before(block.arrival_us - self._keep_us)
 

@@ -291,6 +291,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.gives == "decisions" and self.time.clock != "utc":
             raise ValueError('time: decisions are dated by UTC: clock = "utc"')
 
+    @property
+    def numbers_packets(self) -> bool:
+        """True if the source numbers the packets of each tag."""
+        return self.sequence.counts == "tag" and all("sequence" in section.fields for section in self.records)
+
     def _needed(self, section: Section) -> set[str]:
         """Fields that a section must have."""
         if self.gives == "decisions":

@@ -7,6 +7,8 @@ import contextlib
 import signal
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -15,16 +17,19 @@ from app.base.files import write_atomically
 from app.base.pace import wall_us
 from app.gateway.address import FeedError
 from app.gateway.gateway import FeedRequest, Gateway, GatewayFigures, fingerprint_of, sheet_of
+from app.gateway.hand_over import SpareOutput
 from app.gateway.outputs import CaptureOutput
 from app.kafka.address import Address
-from football.errors import CaptureInUseError
+from football.errors import CaptureError, CaptureInUseError
 from football.match_sheet import MatchSheet
-from replay.capture_documents import HEAD
+from replay.capture import Capture
+from replay.capture_documents import END, HEAD
 
 #: File in the capture's folder: figures of the gateway, every second.
 FIGURES = "gateway.json"
 
-_LOOK_S = 0.2
+#: Pauses of a look at the request to end, and at a lock that may be free.
+_LOOK_S, _TAKE_OVER_S = 0.2, 0.02
 
 
 class GatewayOptions(msgspec.Struct, frozen=True):
@@ -75,34 +80,36 @@ def run_gateway(
     if not profiles:
         raise FeedError("no feed: name one with --from")
     sheet = sheet_of(options.sheet, profiles)
-    with contextlib.ExitStack() as stack:
-        output = _open(options, sheet)
-        if options.topic is not None:
-            from app.gateway.forward import Forwarder
-
-            stack.enter_context(Forwarder(options.folder, options.topic))
-        stack.push(output)  # leaves first, so that the topic gets the end
+    with _output(options, sheet) as output:
         return asyncio.run(_run(options, sheet, output, stopping, watch, listens))
 
 
-def _open(options: GatewayOptions, sheet: MatchSheet) -> CaptureOutput:
-    """Open the capture; of a spare as soon as nobody else writes it."""
+def _output(options: GatewayOptions, sheet: MatchSheet) -> SpareOutput:
+    """Return the output: open, or of a spare while another gateway writes not yet."""
     fingerprint = fingerprint_of(options.feeds, sheet)
-    while True:
-        zero_us = wall_us() // 1_000_000 * 1_000_000
-        output = CaptureOutput(options.folder, sheet, fingerprint, zero_us, options.keep_us)
-        try:
-            return output.__enter__()
-        except CaptureInUseError:
-            if not options.stand_by:
-                raise
-            time.sleep(_LOOK_S)
+    numbered = all(feed.profile.numbers_packets for feed in options.feeds if feed.profile.gives == "positions")
+    sends: list[AbstractContextManager[object]] = []
+    if options.topic is not None:
+        from app.gateway.forward import Forwarder
+
+        sends.append(Forwarder(options.folder, options.topic))
+    zero_us = wall_us() // 1_000_000 * 1_000_000
+    opens = partial(CaptureOutput, options.folder, sheet, fingerprint, zero_us, options.keep_us)
+    output = SpareOutput(opens, zero_us, sends, numbered=numbered)
+    while not output.try_open():
+        if not options.stand_by:
+            raise CaptureInUseError(f"{options.folder}: another process is writing it")
+        if (options.folder / HEAD).exists():
+            # All that it keeps is on the time line of the capture that it may go on with.
+            return SpareOutput(opens, Capture.open(options.folder).live_zero_us or 0, sends, numbered=numbered)
+        time.sleep(_LOOK_S)
+    return output
 
 
 async def _run(
     options: GatewayOptions,
     sheet: MatchSheet,
-    output: CaptureOutput,
+    output: SpareOutput,
     stopping: Callable[[], bool],
     watch: Callable[[GatewayFigures], None],
     listens: Callable[[dict[str, int]], None],
@@ -118,13 +125,17 @@ async def _run(
         loop.add_signal_handler(signal.SIGINT, stop.set)
         loop.add_signal_handler(signal.SIGTERM, leave_open)
 
+    def completed(figures: GatewayFigures) -> GatewayFigures:
+        return msgspec.structs.replace(figures, stands_by=not output.is_open, filled=output.filled)
+
     def note(figures: GatewayFigures) -> None:
-        if (options.folder / HEAD).exists():
+        figures = completed(figures)
+        if output.is_open and (options.folder / HEAD).exists():
             write_atomically(options.folder / FIGURES, msgspec.json.encode(figures))
         watch(figures)
         listens(gateway.ports())
         heard_us = [feed.silent_us for feed in figures.feeds.values() if feed.silent_us is not None]
-        if options.end_after_us is not None and heard_us and min(heard_us) > options.end_after_us:
+        if output.is_open and options.end_after_us is not None and heard_us and min(heard_us) > options.end_after_us:
             stop.set()
 
     gateway = Gateway(options.feeds, sheet, output, note)
@@ -134,9 +145,24 @@ async def _run(
             await asyncio.sleep(_LOOK_S)
         leave_open()
 
-    looking = loop.create_task(look())
+    failures: list[CaptureError] = []
+
+    async def take_over() -> None:
+        try:
+            while not (output.is_open or output.try_open()):
+                await asyncio.sleep(_TAKE_OVER_S)
+            gateway.begin_writing()
+        except CaptureError as error:
+            if not (options.folder / END).exists():  # with an end the spare is not needed
+                failures.append(error)
+            stop.set()
+
+    meanwhile = [loop.create_task(look()), loop.create_task(take_over())]
     try:
         await gateway.run(stop)
     finally:
-        looking.cancel()
-    return gateway.figures()
+        for task in meanwhile:
+            task.cancel()
+    for failure in failures:
+        raise failure
+    return completed(gateway.figures())

@@ -81,7 +81,7 @@ def test_any_message_of_decisions_is_decoded_or_refused(name: str, cases: int):
         for number, line in enumerate(lines, 1):
             check(parse(line), SHEET)
             assert parse(line).number == number
-        DecisionFeed("fuzz", read_profile(name), SHEET, 1_700_000_000_000_000, None, lines).figures()
+        DecisionFeed("fuzz", read_profile(name), SHEET, 1_700_000_000_000_000).recall(lines)
 
     drawn = mangled(known) | json_like(names).map(msgspec.json.encode)
     hold(fewer(cases, 4), st.lists(drawn, min_size=1, max_size=4), body)

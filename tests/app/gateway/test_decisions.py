@@ -40,7 +40,9 @@ PUT = "<PutDataRequest><Event EventId='{id}' EventTime='{at}'>{what}</Event></Pu
 
 
 def feed(name: str = "decisions-json", lines: tuple[str, ...] = (), tags: Path | None = None) -> DecisionFeed:
-    return DecisionFeed("desk", read_profile(name), SHEET, ZERO_US, TagTable(tags) if tags else None, lines)
+    made = DecisionFeed("desk", read_profile(name), SHEET, ZERO_US, TagTable(tags) if tags else None)
+    made.recall(lines)
+    return made
 
 
 def card(**more: Any) -> bytes:
