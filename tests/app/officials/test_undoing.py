@@ -49,7 +49,7 @@ class Match:
             number = len(self.entered) + 1
             fields = msgspec.structs.asdict(line)
             right_s, at_s = fields.pop("right_s"), fields.pop("at_s")
-            for name in ("announced_s", "entered", "undoes", "source", "number"):
+            for name in ("announced_s", "entered", "undoes", "source", "number", "origin"):
                 fields.pop(name)
             at_us = self._now_us if at_s is None else round(at_s * S)
             right_us = None if right_s is None else round(right_s * S)
