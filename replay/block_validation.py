@@ -19,7 +19,8 @@ import numpy as np
 from football.match_sheet import MatchSheet
 from football.packets import Block, InstantBlock, PackedInstant, Packet, RejectedRecord, raw_kind
 from football.untrusted import ID_CHARACTERS_MAX, NUMBER_MAX, is_text
-from replay import wire
+from replay import refused_records, wire
+from replay.refused_records import is_refused
 
 #: How far outside the pitch a position may lie, in metres: stands, benches and a ball kicked away are within.
 MARGIN_M = 60.0
@@ -203,7 +204,9 @@ class BlockValidator:
 
 
 def decode_block(payload: bytes, where: str) -> tuple[Block | InstantBlock | None, tuple[RejectedRecord, ...]]:
-    """Decode a payload without checking it; None and the rejected record if it is no block at all."""
+    """Decode a payload without checking it; None and the rejected records if it is no block at all."""
+    if is_refused(payload):
+        return None, refused_records.decode(payload, where)
     try:
         return wire.decode(payload), ()
     except wire.WireError as error:

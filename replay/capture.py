@@ -47,17 +47,20 @@ from replay.capture_documents import (
     HEAD,
     LENGTH_MAX_US,
     LOCK,
+    PASSED,
     SEGMENT_US,
     VERSION,
     WRITTEN,
     End,
     Head,
+    Passed,
     Written,
     read_document,
     write_document,
 )
 from replay.capture_segments import CaptureSegments, segment_name
 from replay.capture_tail import TailReader, TailWriter, drop_tail, newest_tail, tail_numbers
+from replay.refused_records import RefusedReader
 from replay.segments import merge, write_segment
 
 _BLOCKS_AT_ONCE = 256
@@ -179,6 +182,8 @@ class CaptureWriter:
                 drop_tail(self.path, tail)
             else:
                 self.write(from_blocks(TailReader(self.path).blocks(tail)))
+        if (self.path / PASSED).exists():
+            self._last_us = max(self._last_us, read_document(self.path / PASSED, Passed).at_us)
 
     def append(self, block: Block) -> None:
         """Add a block of a live capture; it can be read when this returns.
@@ -204,6 +209,15 @@ class CaptureWriter:
         if len(self._held) == _BLOCKS_APPENDED:
             self._take_held()
 
+    def pass_time(self, at_us: int) -> None:
+        """State that all blocks of a live capture up to ``at_us`` are there, so that readers need not wait for more.
+
+        Later blocks must be dated later. Before the first block, and for a time that is over, nothing happens.
+        """
+        if self._has_head and at_us > self._last_us:
+            self._last_us = at_us
+            write_document(self.path / PASSED, Passed(at_us))
+
     def _take_held(self) -> None:
         if self._held:
             self._open.append(from_blocks(self._held))
@@ -211,7 +225,7 @@ class CaptureWriter:
 
     @property
     def last_us(self) -> int:
-        """Arrival time of the newest block; a far past one before the first."""
+        """Arrival time of the newest block, or one that has passed since; a far past one before the first."""
         return self._last_us
 
     def write(self, packets: Packets) -> None:
@@ -340,6 +354,7 @@ class Capture(CaptureSegments):
         super().__init__(path, head)
         self.sheet, self.fingerprint, self.channel, self.seed = head.sheet, head.fingerprint, head.channel, head.seed
         self.live_zero_us, self.utc_error_us = head.live_zero_us, head.utc_error_us
+        self._refused = None if head.live_zero_us is None else RefusedReader(path)
 
     @classmethod
     def open(cls, path: Path | str) -> Capture:
@@ -448,7 +463,14 @@ class Capture(CaptureSegments):
             yield from batch.blocks(self.slot_us)
 
     def payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
-        """Yield (date, :mod:`replay.wire` bytes) of the blocks of a range, otherwise as :meth:`packets`."""
+        """Yield (date, :mod:`replay.wire` bytes) of the blocks of a range, otherwise as :meth:`packets`.
+
+        Of a live capture also payloads of :mod:`replay.refused_records`.
+        """
+        blocks = self._encoded(start_us, end_us)
+        yield from blocks if self._refused is None else self._refused.among(blocks, start_us, end_us)
+
+    def _encoded(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
         if not self.sheet.quality.framed or (self.tail is not None and not self.is_finished):
             for block in self.blocks(start_us, end_us):
                 yield block.arrival_us, wire.encode(block)
@@ -458,7 +480,11 @@ class Capture(CaptureSegments):
                 yield packed.arrival_us, wire.encode(packed)
 
     def live_payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
-        """Yield (date, bytes) of the blocks of a live capture; empty bytes where a block is not there yet."""
+        """As :meth:`payloads`, of a live capture; empty bytes where a block is not there yet."""
+        assert self._refused is not None
+        yield from self._refused.among(self._encoded_live(start_us, end_us), start_us, end_us)
+
+    def _encoded_live(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
         last_us = start_us
         for block in self.live_blocks(start_us, end_us):
             if block is None:

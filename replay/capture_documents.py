@@ -25,6 +25,9 @@ HEAD, END, LOCK = "head.json", "end.json", "writer.lock"
 #: Progress of a capture that a gateway writes, which a gateway that is started again goes on from.
 WRITTEN = "written.json"
 
+#: Arrival time up to which such a gateway has written everything, while no feed sends anything.
+PASSED = "passed.json"
+
 
 class Head(msgspec.Struct, frozen=True):
     """Metadata at a capture's beginning.
@@ -60,7 +63,7 @@ class End(msgspec.Struct, frozen=True):
     """Metadata of a finished capture.
 
     Attributes:
-        end_us: one past the date of the last block.
+        end_us: one past the date of the last block, or of a live capture one past the time that its gateway saw pass.
         blocks, packets, positions: their numbers.
         notes: further metadata.
         late_most_us: greatest time from a position's measurement to its block's date; None if it was not measured.
@@ -83,10 +86,16 @@ class Written(msgspec.Struct, frozen=True):
     late_most_us: Whole
 
 
-Document = TypeVar("Document", Head, End, Written)
+class Passed(msgspec.Struct, frozen=True):
+    """Blocks of a live capture that arrived before ``at_us`` are all there; later ones are dated later."""
+
+    at_us: Whole
 
 
-def write_document(path: Path, record: Head | End | Written) -> None:
+Document = TypeVar("Document", Head, End, Written, Passed)
+
+
+def write_document(path: Path, record: Head | End | Written | Passed) -> None:
     """Replace a document of a capture."""
     draft = path.with_suffix(".draft")
     draft.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")

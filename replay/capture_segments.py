@@ -15,7 +15,7 @@ import numpy as np
 from football.errors import CaptureError
 from football.packet_table import Ints, Packets, block_times
 from football.packets import Block
-from replay.capture_documents import END, LENGTH_MAX_US, LOCK, End, Head, read_document
+from replay.capture_documents import END, LENGTH_MAX_US, LOCK, PASSED, End, Head, Passed, read_document
 from replay.capture_tail import TailReader, newest_tail, tail_path
 from replay.segments import read_segment
 
@@ -76,7 +76,8 @@ class CaptureSegments:
         """Yield the blocks of a range of a live capture as they arrive.
 
         Args:
-            start_us, end_us: the range; it is over with the first later block, or with the capture's end.
+            start_us, end_us: the range; it is over with the first later block, with the capture's end, or when its
+                gateway has stated that the time has passed.
             waits: wait for a block that is not there yet; else yield None, and look again when asked.
 
         Raises:
@@ -84,6 +85,7 @@ class CaptureSegments:
         """
         assert self.tail is not None
         length_us, since_s, looked_s = self.head.segment_us, time.monotonic(), 0.0
+        passed_us = -(2**62)  # read before the tail was looked at last
         at_us = max(start_us, self.begin_us)
         number, has_later = at_us // length_us - 1, False
         while at_us < end_us:
@@ -110,9 +112,11 @@ class CaptureSegments:
                 at_us = until_us
             elif finished:
                 return
+            elif passed_us > at_us:
+                at_us = min(passed_us, until_us)
             elif time.monotonic() > looked_s + _LATER_S:
                 looked_s = time.monotonic()
-                has_later = self._has_later(number)
+                passed_us, has_later = self._passed_us(), self._has_later(number)
                 if has_later and not self._has_any(number):
                     at_us = until_us  # nothing arrived in this segment's time
             else:
@@ -122,6 +126,11 @@ class CaptureSegments:
                     time.sleep(_LIVE_LOOK_S)
                 else:
                     yield None
+
+    def _passed_us(self) -> int:
+        """Arrival time up to which the gateway has written everything, as far as it has said so."""
+        path = self.path / PASSED
+        return read_document(path, Passed).at_us if path.exists() else -(2**62)
 
     def _has_later(self, number: int) -> bool:
         """True if a segment after ``number`` is there, or its tail."""

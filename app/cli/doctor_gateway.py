@@ -44,7 +44,7 @@ def examine_gateway(folder: Path) -> Iterator[Finding]:
         yield _link(label, one)
         yield _rate(label, one.feed, figures.now_us)
         yield _latency(label, one.feed)
-        yield from _records(label, one.feed)
+        yield from _records(label, one)
         yield _clock(label, one.feed.clock, one.feed.jitter_us)
     for finding in figures.disagreements:
         feed, _, text = finding.partition(": ")
@@ -80,7 +80,8 @@ def _latency(label: str, feed: FeedFigures) -> Finding:
     return Finding(f"{label}: latency", "note" if late else "ok", found, remedy)
 
 
-def _records(label: str, feed: FeedFigures) -> Iterator[Finding]:
+def _records(label: str, one: ReceivingFigures) -> Iterator[Finding]:
+    feed = one.feed
     refused, total = sum(feed.refused.values()), max(feed.positions, 1)
     if refused:
         reason = max(feed.refused, key=feed.refused.__getitem__)
@@ -89,6 +90,8 @@ def _records(label: str, feed: FeedFigures) -> Iterator[Finding]:
             f"{label}: refused", verdict, f"{refused}, most often: {reason}", "mend the profile or the tables"
         )
     counts = {"disordered": feed.disordered, "copies": feed.copies, "lost messages": feed.lost_messages}
+    if dropped := one.link.dropped:
+        yield Finding(f"{label}: kernel", "bad", f"{dropped} datagrams dropped", "raise net.core.rmem_max")
     verdict = "note" if max(counts.values()) > _SHARE * total else "ok"
     yield Finding(f"{label}: order and loss", verdict, ", ".join(f"{count} {name}" for name, count in counts.items()))
 

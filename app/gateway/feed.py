@@ -29,6 +29,9 @@ SETTLE_US = 1_000_000
 #: Packets that wait while a clock is learned.
 _SETTLING_MAX = 100_000
 
+#: Positions, and messages, of a feed in a second; more are left out. A match at full rate has 36,000 positions.
+POSITIONS_S_MAX = 200_000
+
 #: Latencies of which the figures are computed.
 _LATENCIES_MAX = 4_096
 
@@ -122,6 +125,7 @@ class Feed:
         self._settles = fixed_us is None
         self._settling: list[tuple[list[Measurement], int]] = []
         self._tags: dict[str, _Tag] = {}
+        self._second, self._allowed, self._is_over = 0, POSITIONS_S_MAX, False
         #: Positions that wait, by transmitter and, where the source counts packets, number.
         self._waiting: dict[tuple[str, int], list[tuple[int, float, float, float, float]]] = {}
         self._frames: list[tuple[Packet, ...]] = []
@@ -135,9 +139,12 @@ class Feed:
         """Take in a message that has arrived at a time of the gateway's time line."""
         self._messages += 1
         self._bytes += len(message)
+        if self._is_too_fast(arrival_us):
+            return
         wall_us = arrival_us + self._zero_us
         self.identifier.refresh(wall_us)
         measurements, rejected = self.decoder.decode(message, topic, wall_us)
+        self._allowed -= max(1, len(measurements))
         for record in rejected:
             self._refuse(record)
         if measurements and measurements[0].sequence >= 0 and not self._counts_tags:
@@ -146,6 +153,21 @@ class Feed:
             self._settle(measurements, arrival_us)
         else:
             self._place_all(measurements, arrival_us)
+
+    def _is_too_fast(self, arrival_us: int) -> bool:
+        """True if a message comes after more positions in this second than any match has; it is counted."""
+        second = arrival_us // 1_000_000
+        if second != self._second:
+            self._second, self._allowed, self._is_over = second, POSITIONS_S_MAX, False
+        if self._allowed > 0:
+            return False
+        reason = f"faster than {POSITIONS_S_MAX} positions a second"
+        if not self._is_over:
+            self._is_over = True
+            self._refuse(RejectedRecord(f"message {self._messages}", "", -1, None, reason, ""))
+        else:
+            self._refused[reason] += 1
+        return True
 
     def finish(self) -> None:
         """Place what still waits for the clock; nothing comes any more."""

@@ -27,6 +27,7 @@ from football.untrusted import UntrustedError, read_json
 from replay import wire
 from replay.capture import Capture
 from replay.capture_documents import HEAD, LENGTH_MAX_US
+from replay.refused_records import RefusedReader
 
 #: File in the capture's folder: the place up to which the broker has everything.
 SENT = "sent.json"
@@ -131,6 +132,7 @@ class Forwarder:
         with translate_kafka_errors(self._address):
             try:
                 last_us = max(self._acknowledged_us, capture.begin_us - 1)
+                refused = RefusedReader(self._folder)
                 stopped_s = None
                 for block in capture.live_blocks(last_us + 1, 2 * LENGTH_MAX_US):
                     if failed:
@@ -149,12 +151,16 @@ class Forwarder:
                     if at_us >= sheet_due_us:
                         send(schema.SHEET, msgspec.json.encode(schema.Sheet(sheet, capture.slot_us, at_us)), at_us - 1)
                         sheet_due_us = at_us + SHEET_EVERY_US
+                    for refused_us, payload in refused.between(last_us + 1, at_us + 1):
+                        send(schema.REFUSED, payload, min(refused_us, at_us - 1))
                     while self._in_flight >= _IN_FLIGHT_MAX and not failed:
                         time.sleep(_LOOK_S)
                     send(schema.BLOCK, wire.encode_compact(block), at_us)
                     self._blocks, self._newest_us, self._trouble, last_us = self._blocks + 1, at_us, "", at_us
                     self._note()
                 if capture.is_finished:
+                    for _, payload in refused.between(last_us + 1, 2**62):
+                        send(schema.REFUSED, payload, last_us)
                     send(schema.END, msgspec.json.encode(schema.End(last_us)), wall_us() - (capture.live_zero_us or 0))
                 sender.flush()
                 if failed:

@@ -297,6 +297,9 @@ class Gateway:
                 self._agreement.look()
                 if looks % round(COMPARE_S / FIGURES_S) == 0:
                     self._align()
+            if self._last_us < self.now_us - FIGURES_S * 1e6:  # nobody sends anything: windows must close all the same
+                self._last_us = self.now_us
+                self._output.pass_time(self._last_us)
             self._report()
 
     def _align(self) -> None:
@@ -407,6 +410,7 @@ def gateway_lines(figures: GatewayFigures) -> list[str]:
             f"  latency {feed.latency_p50_us / 1e3:.1f} ms (p95 {feed.latency_p95_us / 1e3:.1f}), "
             f"clock {clock.offset_us / 1e6:+.4f} s, drift {clock.drift_ppm:+.2f} ppm, {clock.steps} steps, "
             f"{feed.copies} copies, {feed.disordered} disordered, {feed.lost_messages} messages lost"
+            + (f", {one.link.dropped} datagrams dropped by the kernel" if one.link.dropped else "")
         )
         if (compared := figures.comparisons.get(label)) is not None:
             lines.append(

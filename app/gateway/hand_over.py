@@ -144,6 +144,11 @@ class SpareOutput:
         while self._blocks[0].arrival_us < block.arrival_us - KEEP_US:
             self._blocks.popleft()
 
+    def pass_time(self, at_us: int) -> None:
+        """See :class:`app.gateway.outputs.Output`. A spare keeps blocks only."""
+        if self._output is not None:
+            self._output.pass_time(at_us)
+
     def refuse(self, records: Iterable[RejectedRecord]) -> None:
         """See :class:`app.gateway.outputs.Output`. What a spare refuses, the other gateway refuses, too."""
         if self._output is not None:

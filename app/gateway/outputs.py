@@ -18,6 +18,7 @@ from football.untrusted import LISTING_BYTES_MAX, REJECTED_MAX, read_bytes
 from replay.capture import CaptureWriter
 from replay.capture_documents import HEAD
 from replay.formats.officials import FILE, DecisionFields
+from replay.refused_records import append_refused
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +38,10 @@ class Output(Protocol):
 
     def write(self, block: Block) -> None:
         """Take a block; returns at once."""
+        ...
+
+    def pass_time(self, at_us: int) -> None:
+        """Take note that no block has come up to a time."""
         ...
 
     def refuse(self, records: Sequence[RejectedRecord]) -> None:
@@ -76,7 +81,7 @@ class CaptureOutput:
         self._keep_us = keep_us
         self._decisions: list[DecisionFields] = []
         self._refused: list[RejectedRecord] = []
-        self._refused_further = 0
+        self._refused_count = self._refused_further = 0
         self.ends = True
         self.folder = folder
 
@@ -99,9 +104,11 @@ class CaptureOutput:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.decide(())
-        self._writer.closing_notes = {
-            "rejected": msgspec.json.encode(self._refused).decode(), "rejected_further": str(self._refused_further)
-        }  # fmt: skip
+        if self._refused_further:
+            reason = f"{self._refused_further} more were refused by the gateway"
+            self._refused.append(RejectedRecord("further records", "", -1, None, reason, ""))
+        if self._refused:
+            self.pass_time(self._writer.last_us + 1)
         if kind is None and not self.ends:
             stopped = InterruptedError("left open for another gateway")
             self._writer.__exit__(InterruptedError, stopped, None)
@@ -111,11 +118,24 @@ class CaptureOutput:
     def write(self, block: Block) -> None:
         """See :class:`Output`."""
         before_us = self._writer.written_us
+        self._write_refused(block.arrival_us)
         self._writer.append(block)
         if self._decisions:
             self.decide(())
         if self._keep_us is not None and self._writer.written_us != before_us:
             self._writer.forget_before(block.arrival_us - self._keep_us)
+
+    def pass_time(self, at_us: int) -> None:
+        """See :class:`Output`."""
+        if at_us > self._writer.last_us:
+            self._write_refused(at_us)
+            self._writer.pass_time(at_us)
+
+    def _write_refused(self, at_us: int) -> None:
+        """Write refused records, so that a reader gets them before what it gets at a time."""
+        if self._refused and (self.folder / HEAD).exists():
+            append_refused(self.folder, at_us, self._refused)
+            self._refused = []
 
     def decide(self, decisions: Sequence[DecisionFields]) -> None:
         """See :class:`Output`. Until the capture has begun they wait, since its folder may hold nothing else."""
@@ -135,8 +155,9 @@ class CaptureOutput:
     def refuse(self, records: Sequence[RejectedRecord]) -> None:
         """See :class:`Output`."""
         for record in records:
-            if len(self._refused) < REJECTED_MAX:
+            if self._refused_count < REJECTED_MAX:
                 self._refused.append(record)
+                self._refused_count += 1
             else:
                 self._refused_further += 1
             log_event(_log, logging.DEBUG, "record refused", reason=record.reason, raw=record.raw)

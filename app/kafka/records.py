@@ -8,6 +8,7 @@ the kind of the record (a block without it), ``version`` its layout:
 | ``sheet`` | JSON: ``sheet`` (match sheet), ``slot_us`` (of the gateway), ``arrival_us`` (of the newest block) |
 | ``block`` | a payload of :mod:`replay.wire`, compact where it can be |
 | ``end`` | JSON: ``arrival_us`` of the last block |
+| ``refused`` | records that a gateway has refused, a payload of :mod:`replay.refused_records`, for the quarantine |
 
 A sheet comes first and again every ten seconds of arrival time, for readers that join late.
 """
@@ -21,9 +22,10 @@ import msgspec
 from football.match_sheet import MatchSheet
 from football.pitch import pitch_of
 from football.untrusted import RECORD_BYTES_MAX, Count, UntrustedError, Whole, decode_json
+from replay.refused_records import is_refused
 
 VERSION = 1
-SHEET, BLOCK, END = "sheet", "block", "end"
+SHEET, BLOCK, END, REFUSED = "sheet", "block", "end", "refused"
 
 Headers = list[tuple[str, bytes]]
 
@@ -55,6 +57,12 @@ class End(msgspec.Struct, frozen=True):
     arrival_us: Whole
 
 
+class Refused(msgspec.Struct, frozen=True):
+    """A payload of refused records, not decoded."""
+
+    payload: bytes
+
+
 class Blocks(msgspec.Struct, frozen=True):
     """A block's payload, not decoded."""
 
@@ -66,7 +74,7 @@ def headers(kind: str, version: int = VERSION) -> Headers:
     return [("kind", kind.encode()), ("version", str(version).encode())]
 
 
-def read(value: bytes | None, record_headers: Iterable[tuple[str, bytes]] | None) -> Sheet | End | Blocks:
+def read(value: bytes | None, record_headers: Iterable[tuple[str, bytes]] | None) -> Sheet | End | Blocks | Refused:
     """Read a record.
 
     Raises:
@@ -83,6 +91,10 @@ def read(value: bytes | None, record_headers: Iterable[tuple[str, bytes]] | None
         raise RecordError(f"a record of {len(value)} bytes; at most {RECORD_BYTES_MAX}")
     if kind == BLOCK:
         return Blocks(bytes(value))
+    if kind == REFUSED:
+        if not is_refused(value):
+            raise RecordError("a record of kind refused that begins otherwise")
+        return Refused(bytes(value))
     try:
         if kind == SHEET:
             return decode_json(value, Sheet, RECORD_BYTES_MAX)

@@ -55,6 +55,7 @@ def _figures_of(one: ReceivingFigures) -> dict[str, float]:
         "copies": float(feed.copies),
         "disordered": float(feed.disordered),
         "lost_messages": float(feed.lost_messages),
+        "dropped_datagrams": float(one.link.dropped),
         "refused": float(sum(feed.refused.values())),
         "transmitters": float(len(feed.transmitters)),
         "latency_p50_seconds": feed.latency_p50_us / 1e6,

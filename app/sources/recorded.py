@@ -280,7 +280,7 @@ class RecordingReader:
                     yield _Item(due_us, number, at_us, end_us, arrival_us, payload)
                 if is_live and recording.is_finished:
                     end_us = min(end_us, max(recording.end_us, at_us + 1))
-                last = not recording.has_blocks_from(end_us)
+                last = not _goes_on(recording, end_us)
                 due_us = max(due_us, pace.due_wall_us(end_us) if entry.speed else end_us)
                 yield _Item(due_us, number, at_us, end_us, closes=True, last=last)
                 if last or end_us >= entry.stop:
@@ -342,4 +342,11 @@ def _blocks(
     if not entry.officials:
         return blocks
     feed = OfficialFeed(Path(entry.officials[0]), tuple(map(Path, entry.officials[1:])))
-    return feed.interleaved(blocks, start_us, end_us, lambda: recording.has_blocks_from(end_us))
+    return feed.interleaved(blocks, start_us, end_us, lambda: _goes_on(recording, end_us))
+
+
+def _goes_on(recording: Recording, end_us: int) -> bool:
+    """True if a match goes on after a window; a live one that has not ended does, though nothing may come for long."""
+    if recording.live_zero_us is not None and not recording.is_finished:
+        return True
+    return recording.has_blocks_from(end_us)

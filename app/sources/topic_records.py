@@ -119,6 +119,8 @@ class RecordDecoder:
                 return b""
             if isinstance(content, schema.Sheet):
                 return b""
+            if isinstance(content, schema.Refused):
+                return content.payload
             self._arrive(wire.arrival_of(content.payload))
             return content.payload
         except (schema.RecordError, wire.WireError) as error:

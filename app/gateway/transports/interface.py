@@ -28,6 +28,7 @@ class LinkFigures:
         connects: connections so far.
         failures: attempts that failed, and connections that broke.
         overlong: messages that were longer than any feed's.
+        dropped: datagrams that the kernel threw away because nobody took them in time.
         trouble: why there is no connection; empty while there is one.
     """
 
@@ -35,6 +36,7 @@ class LinkFigures:
     connects: int = 0
     failures: int = 0
     overlong: int = 0
+    dropped: int = 0
     trouble: str = ""
 
     def opened(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+import struct
 
 from app.base.errors import one_line
 from app.gateway.address import FeedAddress, FeedError, FeedSettings
@@ -18,6 +19,11 @@ BUFFER_BYTES = 8 << 20
 _AT_ONCE = 256
 
 _DATAGRAM_BYTES_MAX = 65_535
+
+#: Linux's option that tells a socket's memory (``SO_MEMINFO``); the last of its nine numbers are datagrams dropped.
+_SO_MEMINFO, _MEMINFO = 55, struct.Struct("9I")
+
+_LOOK_S = 0.5
 
 
 class UdpReceiver:
@@ -50,7 +56,9 @@ class UdpReceiver:
         loop = asyncio.get_running_loop()
         loop.add_reader(receiver, receive)
         try:
-            await asyncio.Event().wait()
+            while True:
+                await asyncio.sleep(_LOOK_S)
+                self.figures.dropped = _dropped(receiver)
         finally:
             loop.remove_reader(receiver)
             receiver.close()
@@ -77,6 +85,14 @@ class UdpReceiver:
             receiver.close()
             raise
         return receiver
+
+
+def _dropped(receiver: socket.socket) -> int:
+    """Return how many datagrams the kernel has dropped; 0 where it does not say."""
+    try:
+        return int(_MEMINFO.unpack(receiver.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _MEMINFO.size))[-1])
+    except (OSError, struct.error):
+        return 0
 
 
 class UdpSender:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -23,7 +24,6 @@ from app.gateway.vendor import VendorEncoder
 from app.run.live import run_live
 from app.settings.resolve import make_settings
 from football.match_sheet import MatchSheet, Player
-from replay.capture import Capture
 from replay.event_list import consolidated_events
 from replay.formats.officials import FILE, DecisionFields
 
@@ -273,11 +273,12 @@ def test_positions_and_decisions_of_one_match_through_gateway_and_engine(tmp_pat
     assert figures.decisions[requests[1].address.label].feed.amended == 1
     assert figures.now_us < wall_us()
     assert len((folder / FILE).read_bytes().splitlines()) == 5
-    assert [one.reason.partition(":")[0] for one in Capture.open(folder).rejected] == ["player 'nobody'"]
     store = tmp_path / "store"
     given = {"source": str(folder), "engine": "inprocess", "speed": "max", "store": store, "dashboard": False,
              "camera": False}  # fmt: skip
     run_live(make_settings(given), as_json=True)
+    reasons = pq.read_table(store / "quarantine")["reason"].to_pylist()
+    assert [reason.partition(":")[0] for reason in reasons] == ["player 'nobody'"]
     found = consolidated_events(store)
     events = [
         (kind, player)

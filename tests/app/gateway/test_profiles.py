@@ -9,8 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from app.gateway import feed as feed_module
 from app.gateway.coordinates import PitchMap
 from app.gateway.decoder import Decoded, Decoder
+from app.gateway.feed import Feed
 from app.gateway.identities import Identifier, TagTable
 from app.gateway.profile import GatewayProfileError, Identities, Profile, Space, read_profile, shipped_profiles
 from football.match_sheet import MatchSheet, Player
@@ -222,3 +224,16 @@ def test_a_wrong_profile_names_the_field(tmp_path: Path, change: str, reason: st
     path.write_text(f"title = 't'\ndocuments = 'd'\nformat = 'json'\n{change}\n")
     with pytest.raises(GatewayProfileError, match=reason):
         read_profile(str(path))
+
+
+def test_a_feed_that_is_faster_than_any_match_is_left_out_for_the_rest_of_the_second(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(feed_module, "POSITIONS_S_MAX", 3)
+    feed = Feed("fast", read_profile("csv-lines"), SHEET, 0)
+    feed.finish()
+    for number in range(10):
+        feed.receive(b"%d,home_7,1,2,0" % (number * 1_000), "", 5_000_000 + number)
+    feed.receive(b"900000,home_7,1,2,0", "", 6_000_000)
+    figures = feed.figures()
+    assert figures.positions == 4
+    assert figures.refused == {"faster than 3 positions a second": 7}
+    assert len(feed.refused_records) == 1

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from kafka import KafkaConsumer, TopicPartition
 
 from app.gateway.forward import SENT, Forwarder
+from app.gateway.outputs import CaptureOutput
 from app.kafka.address import parse
 from app.kafka.clients import kind_of
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
+from app.sources.topic_records import RecordDecoder
 from football.match_sheet import MatchSheet
-from football.packets import Block, Packet
+from football.packets import Block, Packet, RejectedRecord
 from replay import wire
 from replay.capture import CaptureWriter
 from tests.app.kafka.proxy import Proxy
@@ -65,6 +69,24 @@ def test_an_outage_of_the_broker_loses_nothing(broker: str, far: str, between: P
     kinds = [kind_of(record) for record in records_of(broker, "spool")]
     assert kinds[0] == "sheet"
     assert kinds.count("sheet") >= 6
+
+
+def test_refused_records_reach_the_quarantine_of_who_reads_the_topic(broker: str, tmp_path: Path):
+    refused = RejectedRecord("message 1", "", -1, None, "no number", "x")
+    output = CaptureOutput(tmp_path, MatchSheet("refusing"), "f", ZERO_US)
+    with Forwarder(tmp_path, parse(f"kafka://{broker}/refusing")), output:
+        output.write(block(0))
+        output.refuse([refused])
+        output.write(block(1))
+        output.refuse([msgspec.structs.replace(refused, record="message 2")])
+    taker = RecordDecoder("refusing", parse(f"kafka://{broker}/refusing"), 0)
+    payloads = [taken[2] for record in records_of(broker, "refusing") if (taken := taker.take(record))]
+    assert taker.ended
+    pipeline = MatchPipeline(MatchSheet("refusing"), PipelineOptions())
+    for number, payload in enumerate(payloads):
+        pipeline.push(payload, number)
+    assert len(payloads) == 4
+    assert pipeline.take_tables()["quarantine"]["record"].to_pylist() == ["message 1", "message 2"]
 
 
 def test_a_gateway_that_is_started_again_goes_on_where_the_broker_stopped(broker: str, tmp_path: Path):

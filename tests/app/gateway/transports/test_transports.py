@@ -14,11 +14,14 @@ import msgspec
 import pytest
 
 from app.gateway.address import FeedAddress, FeedError, FeedSettings, parse_feed, read_settings
+from app.gateway.feed import Feed
 from app.gateway.framing import Cutter, framed
 from app.gateway.message_tree import MESSAGE_BYTES_MAX
 from app.gateway.profile import Framing, Profile, Subscription, read_profile
 from app.gateway.transports.interface import Transport
 from app.gateway.transports.registry import sender_of, transport_of
+from app.gateway.transports.udp import BUFFER_BYTES
+from football.match_sheet import MatchSheet
 
 PROFILE = read_profile("json-lines")
 MESSAGES = [b'{"n":%d}' % number for number in range(500)]
@@ -128,6 +131,49 @@ def test_a_websocket_subscribes_with_the_secret_of_the_settings_file():
         return heard
 
     assert asyncio.run(run())[0] == '{"key": "s3"}'
+
+
+def test_reordered_and_doubled_datagrams_give_each_position_once():
+    order = [0, 2, 1, 1, 3, 3, 3, 6, 5, 4, 0, 7]
+    lines = [b'{"id":"home_1","t_us":%d,"x_m":%d,"y_m":0}' % (n * 20_000, n) for n in range(8)]
+    utc = msgspec.structs.replace(PROFILE, time=msgspec.structs.replace(PROFILE.time, clock="utc"))
+    feed = Feed("udp", utc, MatchSheet(), 0)
+
+    async def run() -> None:
+        inbox = Inbox()
+        async with receiving(receiver("udp://127.0.0.1:0"), inbox) as transport:
+            await until(lambda: transport.port)
+            async with sender_of(at("udp://127.0.0.1:1", transport.port), PROFILE, NOTHING) as sender:
+                for number in order:
+                    await sender.send(lines[number], "")
+                await inbox.has(len(order))
+        for number, message in enumerate(inbox.messages):
+            feed.receive(message, "", 1_000_000 + number)
+
+    asyncio.run(run())
+    (packets,) = feed.take()
+    assert [(ts_us // 20_000, x_m) for p in packets for ts_us, x_m in zip(p.ts_us, p.x_m, strict=True)] == [
+        (number, float(number)) for number in range(8)
+    ]
+    figures = feed.figures()
+    assert (figures.positions, figures.copies, figures.disordered) == (8, 4, 3)
+
+
+def test_datagrams_that_the_kernel_drops_are_counted():
+    async def run() -> None:
+        inbox = Inbox()
+        async with receiving(receiver("udp://127.0.0.1:0"), inbox) as transport:
+            await until(lambda: transport.port)
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+                sender.connect(("127.0.0.1", transport.port))
+                sent = 0
+                while sent * 1_400 < 2 * BUFFER_BYTES:  # the gateway gets no turn meanwhile
+                    sender.send(b"x" * 1_400)
+                    sent += 1
+            await until(lambda: len(inbox.messages) + transport.figures.dropped == sent)
+            assert transport.figures.dropped
+
+    asyncio.run(run())
 
 
 def test_a_multicast_group_is_joined():
