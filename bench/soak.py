@@ -2,11 +2,13 @@
 
 Question: a simulated match plays at the default rate, and several followers read the page's stream. How much memory
 do the driver, Java and the workers take, minute by minute, and by how much does it grow after the first ten minutes?
+With ``--browser``, headless Chromium shows the live page with all layers meanwhile: its processes, and what its scripts
+hold after a collection (heap in MB, and elements of the page).
 Memory is the proportional set size (a page that processes share counts once). Growth is that of anonymous memory alone:
 of files, the share of each process also changes when other programs begin or end. Goal: no growth, 1.2 GB in all.
 
     python -m bench.soak [--minutes 60] [--followers 5] [--engine spark] [--source CAPTURE --speed 8] [--store DIR]
-                         [--json FILE]
+                         [--browser] [--json FILE]
 
 With ``--speed``, minutes are minutes of the match, and windows are shorter in proportion, so that a match makes as many
 commits. What grows with the time on the clock is not seen then.
@@ -23,8 +25,11 @@ import threading
 import time
 import urllib.request
 from collections import deque
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+
+from bench.dashboard_fps import ALL_LAYERS
+from tests.dashboard.chromium import Browser
 
 GOAL_MB, GROWTH_GOAL = 1200.0, 1.0
 SETTLED_MIN = 10
@@ -34,6 +39,10 @@ LINES = 40
 ROLES = ("driver", "Java", "workers", "simulator")
 #: Roles that last to the end of the run: the simulator is ahead of the match, and ends.
 LASTING = ROLES[:3]
+#: Of a page in Chromium: memory of its processes, what its scripts hold, elements in thousands.
+PAGE = ("chromium", "page heap", "1000 nodes")
+#: What is compared after the first minutes.
+GROWING = (*(f"{role} anon" for role in LASTING), "page heap", "1000 nodes")
 _LIVE_PAGE = "Live page: "
 
 
@@ -70,6 +79,19 @@ def memory_mb(driver: int) -> dict[str, float]:
     return {**total, "all": sum(total.values())} | {f"{role} anon": anonymous[role] for role in LASTING}
 
 
+def page_memory(browser: Browser) -> dict[str, float]:
+    """Memory of Chromium and of the page after a collection."""
+    driver = browser.driver
+    driver.execute_cdp_cmd("HeapProfiler.collectGarbage", {})
+    found = {one["name"]: one["value"] for one in driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]}
+    pss_kb = 0
+    for pid in processes_below(driver.service.process.pid)[1:]:
+        with suppress(OSError, StopIteration):
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            pss_kb += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return dict(zip(PAGE, (pss_kb / 1024, found["JSHeapUsedSize"] / 2**20, found["Nodes"] / 1000), strict=True))
+
+
 def follow(url: str, counts: list[int], index: int) -> None:
     """Reads the page's stream until the run ends."""
     with suppress(OSError), urllib.request.urlopen(f"{url}live/stream", timeout=60) as stream:
@@ -89,9 +111,10 @@ def page_of(run: subprocess.Popen[str], last_lines: deque[str]) -> str:
 
 
 def soak(
-    minutes: int, followers: int, engine: str, store: Path, source: str = "sim", speed: float = 1.0
+    minutes: int, followers: int, engine: str, store: Path, source: str = "sim", speed: float = 1.0, *,
+    profile: Path | None = None,
 ) -> dict[str, object]:
-    """Samples by minute of the match, growth by role, and messages by follower."""
+    """Samples by minute of the match, growth by role, and messages by follower; a profile lets Chromium watch, too."""
     command = [
         sys.executable, "-m", "app.cli.main", "live", "--store", str(store), "--port", "0", "--metrics-port", "0",
         "--engine", engine, "--source", source, "--speed", f"{speed:g}", "--window", f"{max(1.0, 30 / speed):g}",
@@ -102,12 +125,16 @@ def soak(
     counts = [0] * followers
     samples: list[dict[str, float]] = []
     last_lines: deque[str] = deque(maxlen=LINES)
+    stack = ExitStack()
     try:
         url = page_of(run, last_lines)
         wait_until_ready(url)
         for index in range(followers):
             threading.Thread(target=follow, args=(url, counts, index), daemon=True).start()
-        columns = (*ROLES, "all", *(f"{role} anon" for role in LASTING))
+        browser = stack.enter_context(Browser(profile, 1280, 720)) if profile is not None else None
+        if browser is not None:
+            watched(browser, url)
+        columns = (*ROLES, "all", *(f"{role} anon" for role in LASTING), *(PAGE if browser is not None else ()))
         print(f"{'minute':>6} " + " ".join(f"{column:>12}" for column in columns))
         begin_s = time.monotonic()
         for minute in range(minutes + 1):
@@ -115,17 +142,27 @@ def soak(
             if run.poll() is not None:
                 ended = f"the run ended with code {run.returncode} after {minute} minutes; it printed last:\n"
                 raise SystemExit("".join((ended, *last_lines)))
-            samples.append({"minute": minute, **memory_mb(run.pid)})
-            figures = " ".join(f"{samples[-1][column]:12.0f}" for column in columns)
+            page = page_memory(browser) if browser is not None else {}
+            samples.append({"minute": minute, **memory_mb(run.pid), **page})
+            figures = " ".join(f"{samples[-1][column]:12.{0 if column not in PAGE else 1}f}" for column in columns)
             print(f"{minute:6} {figures}", flush=True)
     finally:
+        stack.close()
         run.terminate()
         run.wait(60)
     growth = {}
     if minutes > SETTLED_MIN:
         base, last = samples[SETTLED_MIN], samples[-1]
-        growth = {role: round(last[f"{role} anon"] / base[f"{role} anon"], 3) for role in LASTING if base[role]}
+        growth = {name: round(last[name] / base[name], 3) for name in GROWING if base.get(name)}
     return {"samples_mb": samples, "growth": growth, "messages": counts}
+
+
+def watched(browser: Browser, url: str) -> None:
+    """Open the live page with all layers."""
+    browser.driver.execute_cdp_cmd("Performance.enable", {})
+    browser.driver.get(url)
+    browser.wait(lambda: browser.run("return Boolean(document.body.dataset.status)"), "the page")
+    browser.run(ALL_LAYERS)
 
 
 def wait_until_ready(url: str) -> None:
@@ -147,6 +184,7 @@ def main() -> None:
     parser.add_argument("--source", default="sim")
     parser.add_argument("--speed", type=float, default=1.0)
     parser.add_argument("--store", type=Path)
+    parser.add_argument("--browser", action="store_true", help="show the live page in Chromium meanwhile")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -157,6 +195,7 @@ def main() -> None:
             given.store or Path(folder) / "store",
             given.source,
             given.speed,
+            profile=Path(folder) / "profile" if given.browser else None,
         )
     growth = result["growth"] or "too short"
     print(f"growth after minute {SETTLED_MIN} (goal {GROWTH_GOAL}): {growth}; goal {GOAL_MB:.0f} MB in all")

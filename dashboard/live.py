@@ -203,12 +203,13 @@ class LiveState:
         self, message: Message, since: int, chosen: tuple[Collection[str], Collection[str]], limit: int | None
     ) -> None:
         families, kinds = chosen[0], self._kinds_of(chosen[1])
-        read = {*families, *map(family_of, kinds)}
-        message.rows = [
-            self._row(entry)
-            for entry in self._timeline.changes(since, read, limit)
-            if entry.record.kind in kinds or family_of(entry.record.kind) in families
-        ]
+        # Each limit is of what the page shows: a dense family of which it needs one kind would else take all places.
+        found = self._timeline.changes(since, families, limit)
+        others = self._timeline.changes(since, {family_of(kind) for kind in kinds}.difference(families))
+        needed = [entry for entry in others if entry.record.kind in kinds]
+        found += needed if limit is None else needed[-limit:]
+        found.sort(key=lambda entry: entry.version)
+        message.rows = [self._row(entry) for entry in found]
         message.marks = marks(self._timeline, message.now_us)
         message.score = self._score.score()
         play, holder = self._newest_situation(_PLAY), self._newest_situation(_POSSESSION)

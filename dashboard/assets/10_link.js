@@ -17,6 +17,7 @@
     openedAt: performance.now(),
     progress: null, // newest event time of positions, or arrival time before the first
     hasView: false,
+    version: 0, // of the events that the page has
     ended: false,
     nowUs: 0, // arrival time of the newest message
     source: null,
@@ -41,6 +42,7 @@
     link.heardAt = now;
     link.ended = message.ended;
     link.nowUs = message.now_us;
+    link.version = message.version;
     link.hasView = message.clock_us !== undefined;
     const progress = link.hasView ? message.clock_us : message.now_us;
     if (progress !== link.progress || message.sheet) link.dataAt = now;
@@ -56,12 +58,12 @@
     if (link.source && silent > LOST_MS + RETRY_MS) connect();
   }
 
-  /* One of: connecting, waiting, live, stale, lost, ended. */
+  /* One of: connecting, waiting, reading (a store has events, and its positions come last), live, stale, lost, ended. */
   link.status = function (now) {
     if (link.heardAt === 0) return now - link.openedAt > LOST_MS + RETRY_MS ? "lost" : "connecting";
     if (link.ended) return "ended";
     if (now - link.heardAt > LOST_MS) return "lost";
-    if (!link.hasView) return "waiting";
+    if (!link.hasView) return link.version ? "reading" : "waiting";
     return now - link.dataAt > STALE_MS ? "stale" : "live";
   };
 

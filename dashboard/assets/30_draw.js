@@ -71,7 +71,7 @@
     const planned = pose.planned && pose.planned.footprint;
     if (planned && planned.length > 2) {
       path(planned, true);
-      pen.setLineDash([3, 5]);
+      pen.setLineDash([wide(3), wide(5)]);
       pen.lineWidth = wide(1.2);
       pen.strokeStyle = T.colours.camera;
       pen.stroke();
@@ -126,30 +126,30 @@
     pen.lineWidth = wide(shot ? 3.2 : 1.8);
     if (end) {
       const [x1, y1] = [px(end[0]), py(end[1])];
-      pen.setLineDash(hollow || gone ? [7, 6] : []);
+      pen.setLineDash(hollow || gone ? [wide(7), wide(6)] : []);
       pen.beginPath();
       pen.moveTo(x0, y0);
       pen.lineTo(x1, y1);
       pen.stroke();
       pen.setLineDash([]);
       if (mark.to_x_m !== undefined && mark.to_x_m !== null) {
-        if (lost && !gone) cross(x1, y1, 4);
+        if (lost && !gone) cross(x1, y1, wide(4));
         else {
           pen.lineWidth = wide(1.5);
-          arrow(x0, y0, x1, y1, shot ? 13 : 10);
+          arrow(x0, y0, x1, y1, wide(shot ? 13 : 10));
           if (hollow || gone) pen.stroke();
           else pen.fill();
         }
       }
-      if (gone) cross((x0 + x1) / 2, (y0 + y1) / 2, 6);
+      if (gone) cross((x0 + x1) / 2, (y0 + y1) / 2, wide(6));
     }
     pen.lineWidth = wide(1.6);
     pen.beginPath();
-    pen.arc(x0, y0, shot ? 6 : 3.5, 0, 2 * Math.PI);
+    pen.arc(x0, y0, wide(shot ? 6 : 3.5), 0, 2 * Math.PI);
     if (hollow || gone) pen.stroke();
     else pen.fill();
-    if (gone && !end) cross(x0, y0, 6);
-    if (shot) label(mark.label, x0, y0 - 12, gone);
+    if (gone && !end) cross(x0, y0, wide(6));
+    if (shot) label(mark.label, x0, y0 - wide(12), gone);
     pen.globalAlpha = 1;
   }
 
@@ -204,15 +204,16 @@
     pen.strokeStyle = pen.fillStyle = gone ? T.colours.withdrawn : T.colours.team(mark.team);
     pen.lineWidth = wide(2);
     pen.beginPath();
-    pen.moveTo(x, y - 7);
-    pen.lineTo(x + 7, y);
-    pen.lineTo(x, y + 7);
-    pen.lineTo(x - 7, y);
+    const half = wide(7);
+    pen.moveTo(x, y - half);
+    pen.lineTo(x + half, y);
+    pen.lineTo(x, y + half);
+    pen.lineTo(x - half, y);
     pen.closePath();
     if (mark.state === "confirmed") pen.fill();
     else pen.stroke();
-    if (gone) cross(x, y, 6);
-    label(mark.label, x, y > height / 2 ? y - 17 : y + 17, gone);
+    if (gone) cross(x, y, wide(6));
+    label(mark.label, x, y + wide(y > height / 2 ? -17 : 17), gone);
     pen.globalAlpha = 1;
   }
 
@@ -262,7 +263,7 @@
     pen.stroke();
     if (player && player.goalkeeper) {
       pen.beginPath();
-      pen.arc(x, y, radius + 2.5, 0, 2 * Math.PI);
+      pen.arc(x, y, radius + wide(2.5), 0, 2 * Math.PI);
       pen.strokeStyle = T.colours.team(team);
       pen.stroke();
     }
@@ -301,7 +302,7 @@
     const { radius, lift } = T.ballShape(pen, x, ground, object.z, scale);
     if (object.z >= 0.8) {
       pen.fillStyle = "#ffffff";
-      label(object.z.toFixed(1) + " m", x + radius + 24, ground - lift, false);
+      label(object.z.toFixed(1) + " m", x + radius + wide(24), ground - lift, false);
     }
   }
 

@@ -104,7 +104,7 @@
       const x = T.offsideLine(teams[other[side]], ball ? ball.x : null, sign[side]);
       if (x === null) continue;
       path([[x, -field[1]], [x, field[1]]]);
-      pen.setLineDash(side === "home" ? [] : [9, 5]);
+      pen.setLineDash(side === "home" ? [] : [wide(9), wide(5)]);
       pen.lineWidth = wide(2);
       pen.strokeStyle = T.colours.team(side);
       pen.stroke();

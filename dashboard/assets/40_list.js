@@ -57,13 +57,14 @@
     const what = cell("what", "");
     what.append(cell("title", head.title));
     if (head.variety) what.append(cell("variant", head.variety));
-    const state = cell("state", head.state);
+    const state = cell("state", "");
+    state.append(cell("word", head.state));
     if (amended) state.append(cell("revision", amended > 1 ? "amended ×" + amended : "amended"));
     item.replaceChildren(cell("dot", ""), cell("time", T.words.clock(Number(item.dataset.ts), 1)), what, cell("who", who), state);
     const before = former(line);
     if (before.length) item.append(cell("former", "was " + before.map((one) => one.title + (one.variety ? " " + one.variety : "") + ", " + (T.words.brief(T.words.people(one)) || "nobody") + (one.ts_us === head.ts_us ? "" : " at " + T.words.clock(one.ts_us, 1))).join("; ")));
     item.title =
-      head.kind + (head.variety ? " (" + head.variety + ")" : "") + " · " + (people.map(T.words.player).join(" → ") || who) + " · known " +
+      head.state + (amended ? ", amended" : "") + " · " + head.kind + (head.variety ? " (" + head.variety + ")" : "") + " · " + (people.map(T.words.player).join(" → ") || who) + " · known " +
       Math.round(head.latency_ms) + " ms after it happened";
     line.search = [head.title, head.kind, head.variety, ...people.map(T.words.player), T.words.team(head.team)].join(" ").toLowerCase();
     mark(line, head.id === chosen);

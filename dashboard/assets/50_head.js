@@ -6,6 +6,7 @@
   const STATUS = {
     connecting: "Connecting",
     waiting: "No data yet",
+    reading: "Reading",
     live: "Live",
     doubtful: "Live, doubtful",
     stale: "Stale",
@@ -81,6 +82,14 @@
       if (message.ended && shownStatus === "ended" && message.totals) finalCard();
     },
 
+    /* Closes the card of the end for good; true if it was open. */
+    dismiss() {
+      const element = byId("banner");
+      const isOpen = !element.hidden && element.classList.contains("card");
+      if (isOpen) element.hidden = dismissed = true;
+      return isOpen;
+    },
+
     /* Shows the state of the connection: a picture that no longer moves must not look like a quiet match. */
     status(now) {
       const link = T.link.status(now);
@@ -93,6 +102,8 @@
           "Connection to Touchline lost " + since + " s ago. Trying again."
         );
       }
+      // The card would hide the moment that somebody looks at.
+      if (status === "ended" && T.moment.us !== null) T.head.dismiss();
       if (status === shownStatus) return;
       shownStatus = status;
       document.body.dataset.status = status;
@@ -100,6 +111,7 @@
       if (status === "live" || status === "doubtful") byId("banner").hidden = true;
       if (status === "connecting") banner("Connecting");
       if (status === "waiting") banner("No data yet. Waiting for the first positions.");
+      if (status === "reading") banner("Reading the match from its store.");
       if (status === "ended") finalCard();
     },
   };
@@ -125,10 +137,8 @@
     element.className = "banner card";
     element.hidden = false;
     const close = part("button", "close", "Close");
-    close.onclick = function () {
-      dismissed = true;
-      element.hidden = true;
-    };
+    close.title = "Close (Esc)";
+    close.onclick = T.head.dismiss;
     const result = part("p", "result", T.words.sheet.home + " " + score.home + " – " + score.away + " " + T.words.sheet.away);
     const kinds = part("dl", "totals", "");
     for (const [title, count] of totals.by_kind.slice(0, 12)) {

@@ -25,10 +25,11 @@
     byId(name + "-toggle").setAttribute("aria-expanded", String(isOpen));
   }
 
-  /* Closes what is open, nearest first: a popover, then the chosen event. */
+  /* Closes what is open, nearest first: a popover, the card of the end, then the chosen event. */
   function back() {
     const open = ["layers", "alerts"].find((name) => !byId(name).hidden);
     if (open) toggle(open);
+    else if (T.head.dismiss()) return true;
     else if (T.list.selected()) T.list.select(null);
     else return false;
     return true;

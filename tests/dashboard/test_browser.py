@@ -241,7 +241,7 @@ def test_a_line_names_giver_and_receiver_and_its_title_says_all(
     wait_for_state(browser, complete.id, "tentative")
     assert browser.run("return document.querySelector('#events .who').textContent") == "Dahl → Eriksen"
     title = browser.run("return document.querySelector('#events li').title")
-    assert title == "pass.complete · 4 Dahl → 5 Eriksen · known 100 ms after it happened"
+    assert title == "tentative · pass.complete · 4 Dahl → 5 Eriksen · known 100 ms after it happened"
 
 
 def test_dense_kinds_are_hidden_until_their_filter_is_switched(browser: Browser, feed: ScriptedFeed, server: WebServer):

@@ -104,6 +104,18 @@ def test_a_pass_and_its_outcome_are_one_line_that_keeps_its_place_and_its_past(p
     page.browser.wait(lambda: "was Pass attempt, 6 Ferro" in page.text("#events li"), "the older version")
 
 
+def test_a_dense_family_of_which_the_page_needs_one_kind_takes_no_place_of_the_list(page: LivePage):
+    passes = [attempt(number, 1.0 + number / 100) for number in range(150)]
+    momentum = [demo_event("momentum.shift", 3 * US + number, f"match:{number}") for number in range(300)]
+    for event in (*passes, *momentum, demo_event("pattern.overload", 3 * US, "pattern:1")):
+        page.feed.publish(event)
+    page.at(4.0)
+    page.open()
+    count = "return document.querySelectorAll('#events li').length"
+    page.browser.wait(lambda: page.browser.run(count) == len(passes), "all lines")
+    page.browser.wait(lambda: "Pattern overload" in page.text("#alert-line"), "the kind that an alert needs")
+
+
 def test_a_doubtful_event_waits_until_it_is_likely_and_one_that_is_withdrawn_first_is_never_seen(page: LivePage):
     sure, doubtful = attempt(1, 1.0), demo_event("shot.deflected", round(1.2 * US), "ball:2", confidence=0.5)
     wrong = demo_event("shot.off", round(1.4 * US), "ball:3", confidence=0.5)

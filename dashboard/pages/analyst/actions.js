@@ -1,6 +1,7 @@
 /* The drawer: the actions behind a number, each with its moment in the replay, and the frozen moment of one. */
 import { address, api, element, of } from "/pages/shared/shell.js";
 import { moment } from "./on_pitch.js";
+import { zoom } from "./svg.js";
 
 const LEAD_S = 3;
 const SHOWN_MAX = 400;
@@ -51,7 +52,7 @@ async function freeze(row, context) {
     }
     const { notes } = answer;
     const xg = notes.xg === null ? "" : `, xG ${notes.xg.toFixed(2)}`;
-    place.replaceChildren(moment(rows, notes, { ...context, width: drawer().clientWidth - 24 }),
+    place.replaceChildren(moment(rows, notes, { ...context, width: (drawer().clientWidth - 24) / zoom() }),
       element("p", { class: "soft" }, `${notes.clock} ${notes.name || notes.player}: ${notes.outcome || "unknown"}${xg}. Attacks to the right; ticks: way of half a second`));
   } catch (error) {
     place.textContent = error.message;

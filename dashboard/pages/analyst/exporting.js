@@ -10,14 +10,16 @@ const LINE = 22;
 function joined(name, figures) {
   const gap = 16;
   const drawn = figures.filter((one) => one.svg);
-  const size = (one) => [Number(one.svg.getAttribute("width")), Number(one.svg.getAttribute("height"))];
+  const size = (one) => one.svg.getAttribute("viewBox").split(" ").slice(2).map(Number);
   const width = drawn.reduce((sum, one) => sum + size(one)[0] + gap, gap);
   const height = Math.max(...drawn.map((one) => size(one)[1])) + HEAD + 2 * LINE + gap;
-  const svg = drawing(width, height, name);
+  const svg = drawing(width, height, name, 1);
   svg.append(shape("rect", { x: 0, y: 0, width, height, fill: token("panel") }), text(gap, 23, name, { "font-size": 16, "font-weight": 700 }));
   let x = gap;
   for (const one of drawn) {
     const copy = one.svg.cloneNode(true);
+    copy.setAttribute("width", size(one)[0]);
+    copy.setAttribute("height", size(one)[1]);
     copy.setAttribute("x", x);
     copy.setAttribute("y", HEAD + LINE);
     if (one.title) svg.append(text(x, HEAD + 14, one.title, { "font-weight": 600 }));

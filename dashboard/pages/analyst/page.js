@@ -5,6 +5,7 @@ import { dataAddress, savePng, saveSvg } from "./exporting.js";
 import * as onPitch from "./on_pitch.js";
 import * as overTime from "./over_time.js";
 import { chosenPlayers, panel, readSelection, searchOf, selection } from "./selection.js";
+import { zoom } from "./svg.js";
 import * as tables from "./tables.js";
 
 /* The one drawing function of each chart: (rows, notes, context) -> figures. */
@@ -68,15 +69,26 @@ function change(values) {
   refresh();
 }
 
+/* Pixels of a small screen that a card has for its drawings; `zoom` makes them those of this screen. */
+const roomOf = (card) => Math.max(320, Math.floor((card.clientWidth - 26) / zoom()));
+
 /* Width of a pitch that is seen whole, with the head of its card. */
-const pitchThatFits = () => Math.floor((Math.max(320, charts.clientHeight) - 130) * 1.5);
+const pitchThatFits = () => Math.floor((Math.max(320, charts.clientHeight) / zoom() - 130) * 1.5);
+
+/* Teams stand below each other where they would be too small next to each other. */
+const isNarrow = (card) => roomOf(card) < 640;
+
+function pitchWidth(card) {
+  const beside = selection.team || isNarrow(card) ? roomOf(card) : Math.floor(roomOf(card) / 2) - 10;
+  return Math.max(260, Math.min(pitchThatFits(), beside));
+}
 
 const context = (chart, card) => ({
   overview, actions, match: match.match, rowsOf, title: chart.title, name: nameOf,
   teams: selection.team ? [selection.team] : ["home", "away"],
-  whole: Math.max(320, card.clientWidth - 26),
-  fit: pitchThatFits(),
-  width: Math.max(260, Math.min(pitchThatFits(), Math.floor((card.clientWidth - 26) / (selection.team ? 1 : 2)) - (selection.team ? 0 : 10))),
+  whole: roomOf(card),
+  fit: Math.min(roomOf(card), pitchThatFits()),
+  width: pitchWidth(card),
   about: () => chosenPlayers().map(nameOf).join(", ") || (selection.team ? overview[selection.team] : "Both teams"),
   pick: (rows, title) => drawer.show(rows, title, { overview, actions, match: match.match, rowsOf }),
   follow: (player) => change({ player, team: overview.players.find((one) => one.player === player)?.team || selection.team }),
@@ -123,6 +135,7 @@ function draw(chart, card) {
   const rows = rowsOf(card.answer);
   const figures = rows.length ? DRAW[chart.name](rows, card.answer.notes || {}, context(chart, card)) : [{ empty: "Nothing in this selection." }];
   card.figures = figures;
+  card.classList.toggle("narrow", isNarrow(card));
   body.className = "figures-of" + (figures.length > 1 && !figures[0].stacked ? " two" : "");
   body.replaceChildren(...figures.map((one) => one.empty
     ? element("p", { class: "none" }, one.empty)

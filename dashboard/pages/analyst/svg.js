@@ -35,10 +35,13 @@ export const text = (x, y, content, attributes = {}) => {
   return made;
 };
 
-/* A drawing of some size with a name for those who cannot see it. */
-export function drawing(width, height, label) {
+/* How much larger than on a small screen a drawing is: as the type of the page, up to 4K. */
+export const zoom = () => Math.max(1, parseFloat(getComputedStyle(document.body).fontSize) / 13);
+
+/* A drawing with a name for those who cannot see it. Its size is that of a small screen; it is shown larger by `zoom`. */
+export function drawing(width, height, label, larger = zoom()) {
   return shape("svg", {
-    xmlns: SPACE, width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
+    xmlns: SPACE, width: width * larger, height: height * larger, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
     "font-family": FONT,
   });
 }

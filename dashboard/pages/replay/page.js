@@ -25,7 +25,8 @@ function namesOf(sheet) {
   return {
     team: (side) => ({ home: sheet.home, away: sheet.away })[side] || "",
     player: (id) => (id ? (shirt(id) + ((players.get(id) || {}).name || id)).trim() : ""),
-    last: (id) => (shirt(id) + ((players.get(id) || {}).name || id).split(" ").pop()).trim(),
+    /* Last names for narrow lines; one name has its shirt number, two have none, as in the live page. */
+    brief: (ids) => ids.map((id) => (ids.length > 1 ? "" : shirt(id)) + ((players.get(id) || {}).name || id).split(" ").pop()).join(" → "),
     players: sheet.players,
   };
 }
@@ -95,6 +96,7 @@ class Replay {
     return this.read().then(() => {
       const event = this.timeline.events.find((one) => one.id === query().get("event"));
       if (event) this.choose(event, asked === null);
+      else this.list.follow(this.player.us);
     });
   }
 

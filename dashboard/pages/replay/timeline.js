@@ -5,6 +5,8 @@ import { compared } from "./machine.js";
 const ROW = 2.05; // height of a row of the list, in em
 const MORE = 12; // rows beyond the visible ones
 const DENSE_US = 30e6; // a dense family is shown this long before and after the playhead
+const ATTEMPT = "pass.attempt";
+const OUTCOMES = ["pass.complete", "pass.intercepted", "pass.out"]; // as in dashboard/marks.py
 const DENSE = ["ball", "space", "players", "areas"];
 
 export const STATES = ["tentative", "confirmed", "withdrawn"];
@@ -96,8 +98,12 @@ export class Timeline {
     return this.denseUs !== null && Math.abs(us - this.denseUs) > DENSE_US / 2;
   }
 
+  /* A pass and its outcome are one line; a search finds both. */
   apply() {
-    this.shown = this.events.filter((event) => meets(event, this.filter));
+    const anchor = (event) => event.id.slice(event.id.indexOf("#"));
+    const found = this.events.filter((event) => meets(event, this.filter));
+    const ended = new Set(found.filter((event) => OUTCOMES.includes(event.kind) && event.state !== "withdrawn" && !event.change).map(anchor));
+    this.shown = found.filter((event) => event.kind !== ATTEMPT || event.change || this.filter.text || !ended.has(anchor(event)));
     for (const listener of this.listeners) listener();
   }
 
@@ -153,14 +159,14 @@ export class List {
 
   row(event, top) {
     const names = this.timeline.names;
-    const people = [event.player, event.other].filter((id) => id).map(names.last).join(" → ") || names.team(event.team);
-    const looks = ["event", event.state, event.team || "neither", event.id === this.chosen ? "chosen" : "", event.change ? "changed" : ""];
+    const people = names.brief([event.player, event.other].filter((id) => id)) || names.team(event.team);
+    const looks = ["event", event.state, event.team || "neither", event.id === this.chosen ? "chosen" : "", event.change ? "changed" : "", event.revision ? "amended" : ""];
     const state = event.change || event.state + (event.revision ? " ↺" : "");
     const row = element(
-      "button", { class: looks.join(" "), dataset: { id: event.id }, title: event.kind + (event.variant ? " (" + event.variant + ")" : "") + " · level " + event.level + (event.revision ? " · amended " + event.revision + "×" : ""), onclick: () => this.choose(event) },
+      "button", { class: looks.join(" "), dataset: { id: event.id }, title: event.state + " · " + event.kind + (event.variant ? " (" + event.variant + ")" : "") + " · level " + event.level + (event.revision ? " · amended " + event.revision + "×" : ""), onclick: () => this.choose(event) },
       element("span", { class: "dot" }), element("span", { class: "time" }, clock(event.ts_us, 1)),
       element("span", { class: "what" }, event.title, event.variety ? element("small", {}, " " + event.variety) : ""),
-      element("span", { class: "who" }, people), element("span", { class: "state" }, state)
+      element("span", { class: "who" }, people), element("span", { class: "state" }, element("span", { class: event.change ? "" : "word" }, state))
     );
     row.style.top = top + "px";
     return row;
@@ -262,6 +268,7 @@ export class Track {
     pen.font = Math.min(0.85 * size, 0.8 * height) + 'px "Inter", sans-serif';
     pen.textBaseline = "middle";
     pen.textAlign = "left";
+    const labels = Math.max(0, ...chosen.map(([, label]) => pen.measureText(label).width)) + 12;
     chosen.forEach(([name, label], i) => {
       const y = this.split + (i + 0.5) * height;
       pen.strokeStyle = colour.edge;
@@ -270,11 +277,14 @@ export class Track {
       pen.moveTo(0, y);
       pen.lineTo(box.width, y);
       pen.stroke();
-      pen.fillStyle = colour.soft;
-      pen.fillText(label, 4, y - (height > 2 * size ? 0.25 * height : 0));
       for (const event of timeline.shown) {
         if (event.family === name && Math.abs(event.ts_us - player.us) < this.nearUs) this.dot(event, x(event.ts_us), y, Math.min(0.4 * height, 0.42 * size), colour);
       }
+      // Dots pass beneath the name of their lane.
+      pen.fillStyle = colour.panel;
+      pen.fillRect(0, this.split + i * height, labels, height);
+      pen.fillStyle = colour.soft;
+      pen.fillText(label, 4, y);
     });
     pen.fillStyle = colour.text;
     pen.fillRect(box.width / 2 - 0.75, this.split, 1.5, box.height - this.split);

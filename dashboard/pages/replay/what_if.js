@@ -166,7 +166,7 @@ export class WhatIf {
       const delay = side.delay_ms === null ? "" : ", first reported after " + side.delay_ms + " ms";
       return element("p", {}, element("strong", {}, name + ": "), side.events + " events, " + side.withdrawn + " withdrawn" + delay);
     };
-    const cell = (one, us, variant) => (us === null ? element("td", {}, "–") : element("td", {}, element("button", { onclick: () => this.go(us) }, clock(us, 2)), " " + one.title + (variant ? ", " + variant : "") + " ", element("small", {}, this.names.last(one.player) || this.names.team(one.team))));
+    const cell = (one, us, variant) => (us === null ? element("td", {}, "–") : element("td", {}, element("button", { onclick: () => this.go(us) }, clock(us, 2)), " " + one.title + (variant ? ", " + variant : "") + " ", element("small", {}, this.names.brief(one.player ? [one.player] : []) || this.names.team(one.team))));
     const rows = shown.map((one) =>
       element("tr", { class: one.change }, cell(one, one.before_us, one.before_variety), cell(one, one.now_us, one.now_variety), element("td", {}, CHANGES[one.change] + (one.altered.length ? ": " + one.altered.join(", ") : "")))
     );
