@@ -34,6 +34,7 @@ from detectors.chains.attacks import AttackParameters, RecoveryTimeParameters
 from detectors.chains.combinations import OverlapUsedParameters, ThirdManParameters
 from detectors.chains.formations import FormationParameters
 from detectors.chains.possession_chain import ChainParameters
+from detectors.chains.roles import RoleSwapParameters
 from detectors.chains.sequences import SequenceParameters
 from detectors.contacts.body_parts import BodyPartParameters, HeaderParameters
 from detectors.contacts.contested_contacts import ContestParameters, DeflectionParameters
@@ -69,6 +70,7 @@ from detectors.play.last_touch import LastTouchParameters
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.restart_kicks import RestartKickParameters
 from detectors.play.spots import SpotParameters
+from detectors.proximity.marking import MarkingParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters
 from detectors.proximity.opponents import OpponentsParameters
 from detectors.proximity.rings import RingParameters
@@ -84,12 +86,14 @@ from detectors.signals.frames import FrameParameters
 from detectors.signals.fusion import BallParameters, FusionParameters
 from detectors.signals.health import HealthParameters
 from detectors.signals.playing import PlayingParameters
+from detectors.statistics.fatigue import FatigueParameters
 from detectors.statistics.heat_map import HeatMapParameters
 from detectors.statistics.load import LoadParameters
 from detectors.statistics.passes import NetworkParameters, PpdaParameters
 from detectors.statistics.reports import ReportParameters
 from detectors.statistics.shots import SetPlayParameters
 from detectors.stories.clips import ClipParameters
+from detectors.stories.officials import ReviewableParameters
 from detectors.stories.ratings import RatingParameters
 from detectors.tactics.momentum import MomentumParameters
 from detectors.tactics.offside_trap import OffsideTrapParameters
@@ -132,6 +136,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     possession_zone: ZoneParameters = ZoneParameters()
     nearest: NearestParameters = NearestParameters()
     opponents: OpponentsParameters = OpponentsParameters()
+    marking: MarkingParameters = MarkingParameters()
     goal_ring: RingParameters = RingParameters()
     unit_lines: UnitLineParameters = UnitLineParameters()
     spots: SpotParameters = SpotParameters()
@@ -202,6 +207,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     attack: AttackParameters = AttackParameters()
     recovery_time: RecoveryTimeParameters = RecoveryTimeParameters()
     formation: FormationParameters = FormationParameters()
+    role_swap: RoleSwapParameters = RoleSwapParameters()
     counter_press: CounterPressParameters = CounterPressParameters()
     second_ball: SecondBallParameters = SecondBallParameters()
     off_ball_run: RunParameters = RunParameters()
@@ -215,6 +221,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     phases: PhaseOfPlayParameters = PhaseOfPlayParameters()
     momentum: MomentumParameters = MomentumParameters()
     clips: ClipParameters = ClipParameters()
+    reviewable: ReviewableParameters = ReviewableParameters()
     player_rating: RatingParameters = RatingParameters()
     running: RunningParameters = RunningParameters()
     running_report: ReportParameters = ReportParameters()
@@ -224,6 +231,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     pass_network: NetworkParameters = NetworkParameters()
     ppda: PpdaParameters = PpdaParameters()
     load: LoadParameters = LoadParameters()
+    fatigue: FatigueParameters = FatigueParameters()
 
 
 class Unit(NamedTuple):

@@ -227,8 +227,13 @@ def cost(means: Floats, shape: str) -> float:
     """Mean squared distance of ten places from a template, both scaled to -1 to 1, under the best assignment."""
     places = scaled(means)
     squares = np.sum((places[:, None] - template(shape)[None]) ** 2, axis=2)
-    rows, cols = _assignment()(squares)
-    return float(squares[rows, cols].mean())
+    return float(squares[np.arange(OUTFIELD), assigned(squares)].mean())
+
+
+def assigned(squares: Floats) -> list[int]:
+    """The place of each of ten players under the assignment with the least sum of costs, by a table of these."""
+    cols: list[int] = _assignment()(squares)[1].tolist()
+    return cols
 
 
 def scaled(places: Floats) -> Floats:

@@ -8,6 +8,7 @@ from detectors.chains.entries import Entry
 from detectors.chains.formations import Formation
 from detectors.chains.game_state import StateOfPlay
 from detectors.chains.possession_chain import PossessionChain
+from detectors.chains.roles import RoleSwap
 from detectors.chains.sequences import DoublePass, PassSequence
 from detectors.registry import DetectorEntry
 
@@ -23,6 +24,7 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: CounterAttack(s, p.attack), ("attack",)),
     DetectorEntry(lambda s, p: RecoveryTime(p.recovery_time), ("recovery_time",)),
     DetectorEntry(lambda s, p: Formation(s, p.formation), ("formation",)),
+    DetectorEntry(lambda s, p: RoleSwap(s, p.role_swap), ("role_swap",)),
     DetectorEntry(lambda s, p: StateOfPlay()),
     DetectorEntry(lambda s, p: Entry(s)),
 )

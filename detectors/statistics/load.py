@@ -130,19 +130,22 @@ class PhysicalLoad:
 
 def _fitted(state: LoadSums, paces: PlayerSpeeds) -> tuple[tuple[str, ...], bytes, Floats, Floats]:
     """Names, sides, sums and newest paces of all players so far and those of new paces."""
-    count = len(state.names)
-    sums = np.frombuffer(state.sums).reshape(4, count).copy() if count else np.zeros((4, 0))
-    before = np.frombuffer(state.paces) if count else np.zeros(0)
-    if state.names == paces.names:
-        return state.names, state.sides, sums, before
-    known = set(state.names)
-    new = [i for i, name in enumerate(paces.names) if name not in known]
+    names, sides, sums = columns_for(state.names, state.sides, state.sums, 4, paces)
+    before = np.frombuffer(state.paces)
+    return names, sides, sums, np.concatenate([before, np.full(len(names) - len(before), np.nan)])
+
+
+def columns_for(
+    names: tuple[str, ...], sides: bytes, packed: bytes, rows: int, paces: PlayerSpeeds
+) -> tuple[tuple[str, ...], bytes, Floats]:
+    """Names, sides and sums (rows x players, a copy) of all players so far and those of new paces, who have zeros."""
+    sums = np.frombuffer(packed).reshape(rows, len(names)).copy()
+    known = set(names)
+    new = [] if names == paces.names else [i for i, name in enumerate(paces.names) if name not in known]
     if not new:
-        return state.names, state.sides, sums, before
-    names = (*state.names, *(paces.names[i] for i in new))
-    sides = state.sides + bytes(paces.sides[i] for i in new)
-    sums = np.hstack([sums, np.zeros((4, len(new)))])
-    return names, sides, sums, np.concatenate([before, np.full(len(new), np.nan)])
+        return names, sides, sums
+    sides += bytes(paces.sides[i] for i in new)
+    return (*names, *(paces.names[i] for i in new)), sides, np.hstack([sums, np.zeros((rows, len(new)))])
 
 
 def _reports(names: tuple[str, ...], sides: bytes, sums: Floats, event: Event) -> Iterator[Event]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from detectors.registry import DetectorEntry
+from detectors.statistics.fatigue import Fatigue
 from detectors.statistics.heat_map import HeatMap
 from detectors.statistics.load import PhysicalLoad
 from detectors.statistics.passes import PassNetwork, PassStatistics, PpdaAndTilt
@@ -30,4 +31,5 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: Threat(s)),
     DetectorEntry(lambda s, p: PpdaAndTilt(s, p.ppda), ("ppda",)),
     DetectorEntry(lambda s, p: PhysicalLoad(p.load), ("load",)),
+    DetectorEntry(lambda s, p: Fatigue(p.fatigue), ("fatigue",)),
 )

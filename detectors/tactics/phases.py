@@ -7,7 +7,7 @@ While a team has the ball, it is in one of these phases; the first that holds co
 | ``phase.in`` | condition |
 |---|---|
 | ``set piece`` | its chain (11.5) began with a corner kick, free kick or penalty, at most ``set_piece_us`` ago |
-| ``counter`` | a counter-attack (12.11) of the chain is under way |
+| ``counter`` | the chain is a counter-attack (12.11), which came into the area |
 | ``transition`` | its chain began with a gain, at most ``transition_us`` ago |
 | ``long ball`` | it played a long pass (8.2), at most ``long_us`` ago |
 | ``final third`` | the ball is in the opponents' third |
@@ -25,8 +25,11 @@ and the other team in one of these:
 | ``high press``, ``mid press``, ``low press`` | it presses together (12.4) |
 | ``high block``, ``mid block``, ``low block`` | else |
 
-High, mid and low are bands of the mean height of its rearmost four outfield players. Both are looked at once a second;
-a phase is published when it has lasted for ``hold_us``, dated at its begin. Play that is dead has no phase.
+High, mid and low are bands of the mean height of its rearmost four outfield players. Both are looked at in every scene
+(9.13); a phase is published when it has lasted for ``hold_us``, dated at its begin. Play that is dead has no phase.
+
+Whether an attack is a counter is certain only when it comes into the area. The phases of its chain so far are withdrawn
+then, and replaced by one, dated at its gain.
 """
 
 from __future__ import annotations
@@ -63,7 +66,6 @@ class PhaseOfPlayParameters(msgspec.Struct, frozen=True):
     """Limits of phases.
 
     Attributes:
-        every_us: time between two looks.
         hold_us: a phase is published when it has lasted for this long.
         set_piece_us: duration of a set piece.
         transition_us: duration of a transition.
@@ -74,7 +76,6 @@ class PhaseOfPlayParameters(msgspec.Struct, frozen=True):
         high_m: a last line farther from it is high.
     """
 
-    every_us: Annotated[int, reason("Ours: phases last for seconds.")] = 1_000_000
     hold_us: Annotated[int, reason("Hierarchy 13.1: hysteresis of 2 s.")] = 2_000_000
     set_piece_us: Annotated[int, reason("As of 14.6.")] = 10_000_000
     transition_us: Annotated[int, reason("StatsBomb: five seconds after the loss.")] = 5_000_000
@@ -98,13 +99,13 @@ class PhasesState(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         chain: the ``chain.start`` of the chain under way.
-        counter: True while its counter-attack is.
+        counter: True once it is a counter-attack for certain.
+        published: what was published of the team with the ball in this chain, without what was withdrawn.
         long_us: time of its newest long pass.
         pressed_us: time of the newest counter-press.
         pressing: True while the other team presses together.
         inside: phase of the team with the ball; its team is the chain's.
         outside: phase of the other team.
-        due_us: time from which on the next look is due.
     """
 
     chain: Event | None = None
@@ -114,14 +115,15 @@ class PhasesState(msgspec.Struct, frozen=True, gc=False):
     pressing: bool = False
     inside: Held = Held()
     outside: Held = Held()
-    due_us: int = -(2**62)
+    published: tuple[Event, ...] = ()
 
 
 class Phases:
     """13.1, 13.2: ``phase.in`` of the team with the ball and ``phase.out`` of the other one, as FIFA names them.
 
     Published when a phase has lasted for two seconds, shown from its begin. Dead play ends both without an event.
-    ``detail``: ``since_us`` (begin), ``before`` (the published phase before it of this chain of possession, if any).
+    A counter-attack that comes into the area replaces what was published of its chain. ``detail``: ``since_us``
+    (begin), ``before`` (the published phase before it of this chain of possession, if any).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: PhaseOfPlayParameters | None = None) -> None:
@@ -141,6 +143,7 @@ class Phases:
             parameters=msgspec.structs.asdict(self.parameters),
             source="FIFA EFI (names); conditions ours",
             amends=kinds,
+            annuls=("phase.in",),
             team_variants={"phase.in": IN, "phase.out": OUT},
             covers=("13.2",),
             details=dict.fromkeys(kinds, ("since_us", "before")),
@@ -152,22 +155,20 @@ class Phases:
         return PhasesState()
 
     def step(self, state: PhasesState, event: Event) -> Step[PhasesState]:
-        """Remember what happened; look once a second."""
+        """Remember what happened; look at each scene."""
         kind = event.kind
         if kind == "scene":
-            if event.ts_us < state.due_us or state.chain is None:
-                return state, NOTHING
-            return self._look(state, event, state.chain)
+            return (state, NOTHING) if state.chain is None else self._look(state, event, state.chain)
         if kind == "play.dead":
             return PhasesState(), NOTHING
         if kind == "chain.start":
-            return PhasesState(event, due_us=state.due_us), NOTHING
+            return PhasesState(event), NOTHING
         if state.chain is None:
             return state, NOTHING
         payload, team = payload_of(event), payload_of(state.chain).team
         if kind == "counter.start":
-            running = payload.team == team and not event.annuls
-            return msgspec.structs.replace(state, counter=running), NOTHING
+            certain = payload.team == team and not event.annuls and payload.confidence >= 1.0
+            return self._countered(state, state.chain, event) if certain else (state, NOTHING)
         if kind == "counterpress.start":
             return (state if payload.team == team else msgspec.structs.replace(state, pressed_us=event.ts_us)), NOTHING
         if kind == "pass.len":
@@ -178,16 +179,28 @@ class Phases:
         return msgspec.structs.replace(state, pressing=kind == "press.team.start"), NOTHING
 
     def _look(self, state: PhasesState, event: Event, chain: Event) -> Step[PhasesState]:
-        scene, p, team = payload_as(event, Scene), self.parameters, payload_of(chain).team
-        due_us = event.ts_us // p.every_us * p.every_us + p.every_us
-        sign = scene.sign(team)
-        if scene.ball is None or not scene.live or not sign:
-            return msgspec.structs.replace(state, due_us=due_us), NOTHING
+        scene, team = payload_as(event, Scene), payload_of(chain).team
+        if scene.ball is None or not scene.live or not scene.sign(team):
+            return state, NOTHING
         inside, first = self._held(state.inside, "phase.in", self._inside(state, scene, scene.ball, event), team, event)
         phase, other = self._outside(state, scene, scene.ball, event), opponents_of(team)
         outside, second = self._held(state.outside, "phase.out", phase, other, event)
-        after = msgspec.structs.replace(state, inside=inside, outside=outside, due_us=due_us)
-        return after, (*first, *second)
+        if inside == state.inside and outside == state.outside:
+            return state, NOTHING
+        published = (*state.published, *first)
+        return msgspec.structs.replace(state, inside=inside, outside=outside, published=published), (*first, *second)
+
+    def _countered(self, state: PhasesState, chain: Event, event: Event) -> Step[PhasesState]:
+        """The whole chain so far was a counter-attack."""
+        void = (
+            msgspec.structs.replace(one, ts_us=event.ts_us, seq=1, annuls=one.id, dated_us=_shown_us(one))
+            for one in state.published
+        )
+        team = payload_of(chain).team
+        payload = EventPayload("counter", team, detail={"since_us": chain.ts_us, "before": ""})
+        shown = make_event("phase.in", event.ts_us, f"{team}:{chain.ts_us}:counter", payload, dated_us=chain.ts_us)
+        held = Held("counter", "counter", chain.ts_us)
+        return msgspec.structs.replace(state, counter=True, inside=held, published=(shown,)), (*void, shown)
 
     def _inside(self, state: PhasesState, scene: Scene, ball: BallState, event: Event) -> str:
         """Phase of the team with the ball."""
@@ -248,3 +261,8 @@ class Phases:
         dated_us = since_us if since_us < event.ts_us else None
         shown = make_event(kind, event.ts_us, f"{team}:{since_us}", payload, dated_us=dated_us)
         return Held(phase, phase, since_us), (shown,)
+
+
+def _shown_us(event: Event) -> int:
+    """The event time under which an event is shown."""
+    return event.ts_us if event.dated_us is None else event.dated_us

@@ -111,7 +111,7 @@ def score(truth: Truth, found: Iterable[EventRecord]) -> Score:
     taken = _taken_for(truth, judged)
     kinds = {j.kind: _figures(truth, j, taken[j.kind]) for j in judged if j.truths or j.finds}
     unjudged = Counter(r.kind for r in records if truth.names.get(r.kind, r.kind) not in truth.kinds)
-    frames = {} if truth.flags is None else score_frames(truth.flags, records)
+    frames = {} if truth.flags is None else score_frames(truth.flags, records, truth.marks)
     span_us = truth.span_us
     rates: tuple[LeagueRate, ...] = ()
     if span_us is not None and span_us[1] - span_us[0] >= RATES_LEAST_US:

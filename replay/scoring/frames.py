@@ -11,7 +11,7 @@ import numpy.typing as npt
 from football.packet_table import Ints
 from football.update_stream import EventRecord
 from replay.scoring.rules import OCCURRED
-from replay.scoring.truth import Flags
+from replay.scoring.truth import Flags, Mark
 
 Bools = npt.NDArray[np.bool_]
 
@@ -34,10 +34,15 @@ class FrameScore(msgspec.Struct, frozen=True):
     longest_wrong_s: float = 0.0
 
 
-def score_frames(flags: Flags, found: Iterable[EventRecord]) -> dict[str, FrameScore]:
+#: States that events begin: name of the figure, kind, and whether each team has one of its own.
+_STATES = (("phase_in", "phase.in", False), ("phase_out", "phase.out", False), ("formation", "formation", True))
+
+
+def score_frames(flags: Flags, found: Iterable[EventRecord], marks: Iterable[Mark] = ()) -> dict[str, FrameScore]:
     """In play on all frames; team in possession on those that are in play and that truth gives to a team.
 
-    A team keeps the ball, as for data providers, until the other one has it: contests and stops change nothing.
+    A team keeps the ball, as for data providers, until the other one has it: contests and stops change nothing. If
+    ``marks`` of the truth tell phases or formations, these count on the frames in play at which truth knows one.
     """
     records = sorted(found, key=lambda r: (r.ts_us, r.level, r.id))
     dated, live = (in_play(flags.ts_us, dead_spans(records, as_known=known)) for known in (False, True))
@@ -48,7 +53,48 @@ def score_frames(flags: Flags, found: Iterable[EventRecord]) -> dict[str, FrameS
     agree = teams_at(flags.ts_us[in_possession], records) == flags.team[in_possession]
     longest_s = longest_wrong_s(flags.ts_us[in_possession], agree)
     scores["team_possession"] = FrameScore(int(in_possession.sum()), _share(agree), None, longest_s)
+    begun = list(marks)
+    for name, kind, each in _STATES:
+        scores |= _state_score(name, kind, flags, begun, records, each=each)
     return {name: figure for name, figure in scores.items() if figure.frames}
+
+
+def _state_score(
+    name: str, kind: str, flags: Flags, truth: Sequence[Mark], found: Sequence[EventRecord], *, each: bool
+) -> dict[str, FrameScore]:
+    """Score a state that lasts from each event of a kind to the next one; a phase ends when play is dead, too.
+
+    Of a state that each team has, a frame counts once a team.
+    """
+    asked_us, right = [np.zeros(0, np.int64)], [np.zeros(0, np.bool_)]
+    shown = [(_begun_us(r), r.kind, r.team, r.variant) for r in found if r.kind in (kind, "play.dead")]
+    true = [(m.ts_us, m.kind, m.team, m.variant) for m in truth if m.kind in (kind, "play.dead")]
+    for team in ("home", "away") if each else ("",):
+        expected, got = (_held(flags.ts_us, kind, events, team) for events in (true, shown))
+        asked = flags.in_play & (expected != "")
+        asked_us.append(flags.ts_us[asked])
+        right.append(expected[asked] == got[asked])
+    agree = np.concatenate(right)
+    longest_s = max(longest_wrong_s(at_us, one) for at_us, one in zip(asked_us, right, strict=True))
+    return {name: FrameScore(len(agree), _share(agree), None, longest_s)}
+
+
+def _begun_us(record: EventRecord) -> int:
+    since_us = record.detail.get("since_us")
+    return since_us if isinstance(since_us, int) else record.ts_us
+
+
+def _held(ts_us: Ints, kind: str, events: Iterable[tuple[int, str, str, str]], team: str) -> npt.NDArray[np.object_]:
+    """For each instant return the newest state of a kind, of one team or of either, with its team."""
+    lasts = kind == "formation"
+    own = sorted(
+        (at_us, "" if event == "play.dead" else f"{side}: {state}")
+        for at_us, event, side, state in events
+        if (event == kind and team in ("", side)) or (event == "play.dead" and not lasts)
+    )
+    states = np.array(["", *(state for _, state in own)], dtype=object)
+    times = np.array([at_us for at_us, _ in own], np.int64)
+    return np.asarray(states[np.searchsorted(times, ts_us, "right")], dtype=object)
 
 
 def longest_wrong_s(ts_us: Ints, right: Bools) -> float:

@@ -5,7 +5,8 @@ Theory of operation
 Play writes the rows that it knows: intentions, touches, the referee's decisions. The rest follows from the noiseless
 paths of ball, bodies and limbs, interval by interval: :mod:`~simulator.truth.ball`, :mod:`~simulator.truth.bodies`,
 :mod:`~simulator.truth.passes`; once the match is over, from the order of the rows: :mod:`~simulator.truth.chains`,
-:mod:`~simulator.truth.states`; and from both: :mod:`~simulator.truth.entries`, :mod:`~simulator.truth.pressing`.
+:mod:`~simulator.truth.states`; and from both: :mod:`~simulator.truth.entries`, :mod:`~simulator.truth.pressing`,
+:mod:`~simulator.truth.off_ball`, :mod:`~simulator.truth.phases`.
 Names, variants, teams and players are the detectors', so that detected and true events can be compared.
 ``football.truth_kinds`` defines each kind.
 
@@ -35,7 +36,9 @@ from simulator.truth.ball import PEAKS_M_S2, BallTruth
 from simulator.truth.bodies import BodyTruth, LimbPaths
 from simulator.truth.chains import add_chains
 from simulator.truth.entries import EntryTruth
+from simulator.truth.off_ball import OffBallTruth
 from simulator.truth.passes import PassTruth
+from simulator.truth.phases import PhaseTruth
 from simulator.truth.pressing import PressingTruth
 from simulator.truth.restart_spots import SpotTruth
 from simulator.truth.shape import ShapeTruth
@@ -127,7 +130,7 @@ class Truth:
     def __init__(
         self, sheet: MatchSheet, match: TruthInput, limb_positions: LimbPaths = limb_paths, names: Sequence[str] = NAMES
     ) -> None:
-        pitch = pitch_of(sheet)
+        self._pitch = pitch = pitch_of(sheet)
         self._sheet, self._match, self._names = sheet, match, names
         self.lines = Lines(names)
         self._ball, self._bodies, self._passes = BallTruth(pitch), BodyTruth(pitch, limb_positions), PassTruth(pitch)
@@ -167,6 +170,8 @@ class Truth:
         add_states(rows, self._end_s, self.lines)
         self._entries.finish(rows, self._end_s, self._attacks(), self.lines)
         self._pressing.finish(rows, self._end_s, self._attacks(), self.lines)
+        OffBallTruth(self._pitch, rows, self._attacks(), self.lines).follow(self._pressing.looks, self._end_s)
+        PhaseTruth(self._pitch, rows, self._attacks()).follow(self._pressing.looks, self.lines)
         self._add_periods()
         self._add_beginning()
         return self.lines.table(LEVELS), self._frames([row for row in rows if row.t_s < self._end_s])

@@ -48,9 +48,9 @@ class Look:
 
 @dataclass
 class PressingTruth:
-    """Truth of a match: looks interval by interval, events once it is over."""
+    """Truth of a match: ``looks`` interval by interval, events once it is over."""
 
-    _looks: list[Look] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
 
     def take(self, interval: PlayedInterval, playing: np.ndarray) -> None:
         """Remember the looks of an interval; ``playing``: who is on the pitch."""
@@ -62,7 +62,7 @@ class PressingTruth:
             step = min(max(round((t_s - interval.begin_s) * steps), 0), len(interval.active) - 1)
             persons = interval.persons[tick][:, [Col.X, Col.Y, Col.VX, Col.VY]].copy()
             persons[~playing] = np.nan
-            self._looks.append(Look(t_s, persons, interval.balls[interval.active[step], step, :2].copy()))
+            self.looks.append(Look(t_s, persons, interval.balls[interval.active[step], step, :2].copy()))
 
     def finish(
         self, rows: Sequence[Row], until_s: float, attacks: Mapping[int, tuple[float, float]], lines: Lines
@@ -78,7 +78,7 @@ class PressingTruth:
         moments: list[tuple[float, int, int, Row | Look]] = [
             (row.t_s, 0, n, row) for n, row in enumerate(rows) if row.kind in kinds and row.t_s < until_s
         ]
-        moments += [(look.t_s, 1, n, look) for n, look in enumerate(self._looks)]
+        moments += [(look.t_s, 1, n, look) for n, look in enumerate(self.looks)]
         followed = _Followed(lines, attacks)
         for _, _, _, moment in sorted(moments, key=lambda m: m[:3]):
             if isinstance(moment, Look):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -43,6 +44,16 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} is no scalar")
+
+
+class Line(NamedTuple):
+    """A line that was added; ``causes`` as it was added with."""
+
+    t_s: float
+    kind: str
+    variant: str
+    team: str
+    causes: tuple[int, ...]
 
 
 class Lines:
@@ -118,6 +129,14 @@ class Lines:
             self._of_row[index] = self.add(
                 kind, row.t_s, row.person, row.position, variant, team=row.team, detail=detail, causes=causes
             )
+
+    def of(self, *kinds: str) -> list[Line]:
+        """Return the lines of some kinds so far, by time, and those of an instant as they were added."""
+        chosen = (i for i, kind in enumerate(self._kinds) if kind in kinds)
+        return [
+            Line(self._times_us[i] / 1e6, self._kinds[i], self._variants[i], self._teams[i], self._causes[i])
+            for i in sorted(chosen, key=lambda i: self._times_us[i])
+        ]
 
     def table(self, levels: Mapping[str, int]) -> pa.Table:
         """Return all lines in the columns of ``touchline events``, by time, level, kind, person, variant, insertion.

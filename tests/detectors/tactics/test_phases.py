@@ -54,12 +54,24 @@ def test_the_phase_of_the_ball_follows_its_place(ball, phase):
     [
         ([], "gain", 2.0, "transition"),
         ([], "corner", 2.0, "set piece"),
-        ([about("counter.start", 2.0, "home")], "gain", 8.0, "counter"),
         ([about("pass.len", 9.5, "home_6", variant="long")], "gain", 10.0, "long ball"),
     ],
 )
 def test_a_phase_by_what_happened(events, began, from_s, phase):
     assert phases(*events, began=began, from_s=from_s)[0] == ("phase.in", phase, "home")
+
+
+def test_a_counter_attack_replaces_the_phases_of_its_chain_once_it_is_one_for_certain():
+    certain = about("counter.start", 7.5, "home")
+    hoped = msgspec.structs.replace(certain, payload=msgspec.structs.replace(certain.payload, confidence=0.5))
+    assert ("phase.in", "counter", "home") not in phases(hoped, from_s=2.0, seconds=6)
+    chain = about("chain.start", 1.0, "home_6", began="gain")
+    looks = [looked(2.0 + n, team_at(30.0), (0.0, 0.0)) for n in range(9)]
+    out = fold(Phases(SHEET), sorted([chain, certain, *looks], key=lambda e: e.ts_us))
+    found = [(e.payload.variant, e.dated_us, bool(e.annuls)) for e in out if e.kind == "phase.in"]
+    assert found == [
+        ("transition", 2_000_000, False), ("transition", 2_000_000, True), ("counter", 1_000_000, False),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("height_m", "band"), [(20.0, "low"), (30.0, "mid"), (45.0, "high")])

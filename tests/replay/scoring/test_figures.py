@@ -185,6 +185,32 @@ def test_a_team_has_the_ball_until_the_other_gets_it_on_frames_in_play():
     assert (frames.frames, frames.agreement) == (6, pytest.approx(5 / 6))
 
 
+def begins(kind: str, at_s: float, variant: str, team: str = "home") -> EventRecord:
+    """A state that begins, and is known two seconds later."""
+    record = found(kind, at_s + 2.0, f"{team}_1", variant, since_us=round(at_s * 1e6))
+    return msgspec.structs.replace(record, player="")
+
+
+def test_a_phase_lasts_from_its_begin_to_the_next_one_or_to_a_stop():
+    """True: progression from 1 s, final third from 4 s, dead from 7 s. Found: the third one a second late."""
+    ts_us = np.arange(9) * SECOND_US
+    flags = Flags(ts_us, ts_us < 7 * SECOND_US, np.array([""] * 9, dtype=object))
+    true = [begins("phase.in", 1, "progression"), begins("phase.in", 4, "final third")]
+    truth = truth_of(*true, found("play.dead", 7, since_us=7 * SECOND_US), flags=flags)
+    finds = [true[0], begins("phase.in", 5, "final third")]
+    figure = score(truth, finds).frames["phase_in"]
+    assert (figure.frames, figure.agreement, figure.longest_wrong_s) == (6, pytest.approx(5 / 6), 1.0)
+    assert score(truth, [begins("phase.in", 1, "progression", "away")]).frames["phase_in"].agreement == 0.0
+
+
+def test_a_formation_lasts_over_stops_and_each_team_has_one():
+    ts_us = np.arange(10) * SECOND_US
+    flags = Flags(ts_us, ts_us != 3 * SECOND_US, np.array([""] * 10, dtype=object))
+    true = [found("formation", *row) for row in ((0, "home", "4-4-2"), (0, "away", "4-3-3"), (5, "home", "3-5-2"))]
+    figure = score(truth_of(*true, flags=flags), true[:2]).frames["formation"]
+    assert (figure.frames, figure.agreement) == (18, pytest.approx(13 / 18))
+
+
 def test_without_any_word_about_it_play_is_live():
     flags = Flags(np.arange(2), np.array([True, False]), np.array(["", ""], dtype=object))
     assert score(Truth("t", (), frozenset(), flags=flags), []).frames["in_play"].agreement == 0.5
