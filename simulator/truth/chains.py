@@ -217,12 +217,14 @@ class Chains:
         self._lines = lines
         self._period = 1
         self._chain: Chain | None = None
+        self._restarts_s: set[float] = set()
         self._lost_s: dict[str, float] = {}
         # A free kick at the goal is a restart and a shot at once: what it began has ended.
         self._ended_s = -math.inf
 
     def follow(self, rows: Sequence[Row], order: Sequence[int]) -> None:
         """Follow the rows in order."""
+        self._restarts_s = {row.t_s for row in rows if row.kind == "play.live"}
         for index in order:
             row = rows[index]
             if row.kind == "period.start":
@@ -258,7 +260,8 @@ class Chains:
 
     def _begin(self, row: Row, index: int) -> None:
         position = self._upfield(row)
-        self._chain = Chain(row.team, row, index, row.variant in ("hit", "touch"), position, at=position)
+        gained = row.kind == "possession.gain" and row.t_s not in self._restarts_s
+        self._chain = Chain(row.team, row, index, gained, position, at=position)
         self._lines.add("chain.start", row.t_s, row.person, row.position, causes=(-1 - index,))
         if row.kind == "possession.gain" and (lost_s := self._lost_s.pop(row.team, None)) is not None:
             took_s = row.t_s - lost_s

@@ -171,7 +171,7 @@ class Truth:
         self._entries.finish(rows, self._end_s, self._attacks(), self.lines)
         self._pressing.finish(rows, self._end_s, self._attacks(), self.lines)
         OffBallTruth(self._pitch, rows, self._attacks(), self.lines).follow(self._pressing.looks, self._end_s)
-        PhaseTruth(self._pitch, rows, self._attacks()).follow(self._pressing.looks, self.lines)
+        PhaseTruth(self._pitch, self._attacks()).follow(self._pressing.looks, self.lines)
         self._add_periods()
         self._add_beginning()
         return self.lines.table(LEVELS), self._frames([row for row in rows if row.t_s < self._end_s])

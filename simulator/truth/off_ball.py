@@ -66,6 +66,7 @@ class OffBallTruth:
     lines: Lines
     _period: int = 1
     _live: bool = False
+    _restarts_s: set[float] = field(default_factory=set)
     _team: str = ""
     _gain: Row | None = None
     _mate: tuple[float, float] = _NOWHERE
@@ -87,6 +88,7 @@ class OffBallTruth:
             (row.t_s, 0, n, row) for n, row in enumerate(self.rows) if row.kind in kinds and row.t_s < until_s
         ]
         moments += [(look.t_s, 1, n, look) for n, look in enumerate(looks)]
+        self._restarts_s = {row.t_s for row in self.rows if row.kind == "play.live"}
         for _, _, _, moment in sorted(moments, key=lambda m: m[:3]):
             if isinstance(moment, Look):
                 self._look(moment)
@@ -108,7 +110,7 @@ class OffBallTruth:
         elif row.kind == "possession.gain":
             self._change_team(row.team)
             self._gain = row
-            self._touch = None if row.variant == "restart" else row
+            self._touch = None if row.t_s in self._restarts_s else row
             if self._cue is not None and self._cue[1].team != row.team:
                 self._cue = None
         elif row.kind == "pass.complete":

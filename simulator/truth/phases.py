@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from football.pitch import Pitch
-from simulator.records import AWAY, HOME, KEEPERS, Row
+from simulator.records import AWAY, HOME, KEEPERS
 from simulator.truth.pressing import Look
 from simulator.truth.truth_table import NOWHERE, Line, Lines
 
@@ -23,8 +23,6 @@ OPPOSED_M = 8.0
 #: Players ahead of the ball in a recovery; bands of the mean height of the rearmost four.
 BEATEN, LAST_LINE, LOW_M, HIGH_M = 5, 4, 25.0, 40.0
 _SET_PIECES = ("restart.corner", "restart.free_kick", "restart.penalty")
-#: A chain that begins so soon after a restart began with it.
-SAME_S = 0.05
 _SIDES = {"home": HOME, "away": AWAY}
 _OTHER = {"home": "away", "away": "home"}
 _KINDS = (
@@ -56,13 +54,12 @@ class PhaseTruth:
 
     Args:
         pitch: of the match.
-        rows: of play; a chain began with one of them.
         attacks: period -> (home's, away's) direction of attack, +1 towards +x.
     """
 
-    def __init__(self, pitch: Pitch, rows: Sequence[Row], attacks: Mapping[int, tuple[float, float]]) -> None:
-        self._pitch, self._rows, self._attacks = pitch, rows, attacks
-        self._period, self._live = 1, False
+    def __init__(self, pitch: Pitch, attacks: Mapping[int, tuple[float, float]]) -> None:
+        self._pitch, self._attacks = pitch, attacks
+        self._period, self._live, self._live_s = 1, False, -math.inf
         self._restart: Line | None = None
         self._begin("", -math.inf, "")
 
@@ -89,14 +86,13 @@ class PhaseTruth:
         if line.kind == "period.start":
             self._period = int(line.variant) if line.variant.isdecimal() else self._period
         elif line.kind in ("play.live", "play.dead"):
-            self._live = line.kind == "play.live"
+            self._live, self._live_s = line.kind == "play.live", line.t_s
             if not self._live:
                 self._begin("", -math.inf, "")
         elif line.kind == "chain.start":
-            restart, first = self._restart, self._rows[-1 - line.causes[0]]
-            piece = restart is not None and restart.team == line.team and line.t_s - restart.t_s <= SAME_S
-            gained = first.kind == "possession.gain" and first.variant != "restart"
-            self._begin(line.team, line.t_s, restart.kind if restart and piece else "gain" if gained else "")
+            restart = self._restart
+            piece = restart.kind if restart is not None and restart.t_s == line.t_s else ""
+            self._begin(line.team, line.t_s, piece or ("gain" if line.t_s > self._live_s else ""))
         elif line.kind in _SET_PIECES:
             self._restart = line
         elif line.kind == "counter.start":

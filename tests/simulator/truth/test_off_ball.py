@@ -31,10 +31,10 @@ def truth_of(persons: dict[int, Trajectory], story: Story, ball: Trajectory = CE
     return [(r["kind"], r["variant"], r["player"] or r["team"], r["ts_us"] / 1e6) for r in rows]
 
 
-def gained(person: int = 5, variant: str = "hit", at_s: float = 0.2) -> Story:
+def gained() -> Story:
     story = Story()
-    story.note("play.live", 0.1, person)
-    story.note("possession.gain", at_s, person, variant=variant)
+    story.note("play.live", 0.1, 5)
+    story.note("possession.gain", 0.2, 5, variant="hit")
     return story
 
 
@@ -106,7 +106,9 @@ def test_a_line_that_steps_up_before_a_kick_and_is_passed_is_beaten():
 def phases(*, corner: bool = False, ball_x: float = -40.0, away_x: float = 20.0) -> Rows:
     """The phases of a chain of home's from 1.0 s on; ten of away stand at ``away_x``."""
     lines, truth, ball = Lines(), PressingTruth(), at(ball_x, 0.0, 0.11)
-    story = gained(at_s=1.0, variant="restart" if corner else "hit")
+    story = Story()
+    story.note("play.live", 1.0 if corner else 0.1, 5)
+    story.note("possession.gain", 1.0, 5, variant="hit")
     if corner:
         story.note("restart.corner", 1.0, 5)
     lines.add_rows(story.rows, 20.0)
@@ -114,7 +116,7 @@ def phases(*, corner: bool = False, ball_x: float = -40.0, away_x: float = 20.0)
     others = {row: at(away_x, row - 21.0) for row in range(17, 27)}
     for interval in intervals(14.0, {5: at(-40.0, 0.0), **others}, ball):
         truth.take(interval, PLAYING)
-    PhaseTruth(Pitch(), story.rows, DIRECTIONS).follow(truth.looks, lines)
+    PhaseTruth(Pitch(), DIRECTIONS).follow(truth.looks, lines)
     found = lines.of("phase.in", "phase.out")
     return [(one.kind, one.variant, one.team, pytest.approx(one.t_s, abs=0.21)) for one in found]
 
