@@ -337,8 +337,13 @@ def read_window(path: Path | str, name: str, window: int) -> pa.Table | None:
     return read_part(Path(path), _read_commit(Path(path), file.name), name) if file.exists() else None
 
 
-def positions_between(path: Path | str, begin_us: int, end_us: int) -> pa.Table:
+def positions_between(path: Path | str, begin_us: int, end_us: int, every_us: int = 0) -> pa.Table:
     """Read the committed positions from an event time to another (excluded), in order of time; few windows are read.
+
+    Args:
+        path: the match store.
+        begin_us, end_us: the stretch.
+        every_us: keeps the first instant of each so many microseconds only; 0 keeps all.
 
     Raises:
         StoreError: not a match store, or a part is damaged; the file is named.
@@ -351,9 +356,18 @@ def positions_between(path: Path | str, begin_us: int, end_us: int) -> pa.Table:
         if commit.meta.frontier_us + _BEYOND_US >= begin_us and before_us - _BEYOND_US < end_us:
             rows = read_part(Path(path), commit, "positions")
             within = pc.and_(pc.greater_equal(rows["ts_us"], begin_us), pc.less(rows["ts_us"], end_us))
-            parts.append(rows.filter(within))
+            parts.append(_thinned(rows.filter(within), every_us))  # each window, so that a whole match needs no memory
         before_us = commit.meta.frontier_us
-    return pa.concat_tables(parts).sort_by("ts_us")
+    return _thinned(pa.concat_tables(parts), every_us).sort_by("ts_us")
+
+
+def _thinned(rows: pa.Table, every_us: int) -> pa.Table:
+    """Return the rows of the first instant of each ``every_us`` of event time; all of them if it is 0."""
+    if not every_us:
+        return rows
+    slots = rows.append_column("slot", pc.divide(rows["ts_us"], every_us))
+    first = slots.group_by("slot").aggregate([("ts_us", "min")])["ts_us_min"]
+    return rows.filter(pc.is_in(rows["ts_us"], value_set=first.combine_chunks()))
 
 
 def part_file(path: Path | str, commit: Commit, name: str) -> Path:

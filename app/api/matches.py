@@ -39,8 +39,9 @@ from replay.match_store import positions_between, updates_log, updates_table
 
 #: Events of one answer.
 EVENTS_MAX: Final = 5_000
-#: Length of the longest stretch of positions of one answer, and its most frames.
+#: Length of the longest stretch of positions of one answer with all frames, and with few; its most frames.
 HISTORY_S_MAX: Final = 30.0
+THINNED_S_MAX: Final = 4 * 3600.0
 FRAMES_MAX: Final = 750
 #: Event lists that are made at a time: each reads the updates of a whole match.
 _LISTS_MAX: Final = 2
@@ -183,12 +184,18 @@ def match_routes(matches: Mapping[str, ServedMatch], streams: StreamLimit) -> AP
 
     @router.get("/{match}/positions/history", responses=answer(PositionHistory, _HISTORY) | refusals(404, 503))
     def history(
-        match: _Name, begin: _Begin, seconds: Annotated[float, Query(gt=0, le=HISTORY_S_MAX)] = 1.0
-    ) -> Response:
-        """Return the positions of a stretch that is committed, at most some seconds of it."""
+        match: _Name, begin: _Begin, seconds: Annotated[float, Query(gt=0, le=THINNED_S_MAX)] = 1.0,
+        every_ms: Annotated[
+            int, Query(ge=0, le=600_000, description="Only the first frame of each so many milliseconds; 0 is all.")
+        ] = 0,
+    ) -> Response:  # fmt: skip
+        """Return the positions of a stretch that is committed: 30 s of all frames, or 750 frames with `every_ms`."""
         served, begin_us = found[match], min(parse_time_us(begin), _NUMBER_MAX)
+        most_s = max(HISTORY_S_MAX, FRAMES_MAX * every_ms / 1000)
+        if seconds > most_s:
+            raise HTTPException(400, f"seconds: {seconds:g} is more than {most_s:g}: ask for fewer frames by every_ms")
         with one_of(lists, "too many clients ask for much; ask again"):
-            return as_json(_history(served.folder, begin_us, begin_us + round(seconds * 1e6)))
+            return as_json(_history(served.folder, begin_us, begin_us + round(seconds * 1e6), every_ms * 1000))
 
     @router.get("/{match}/positions/stream", responses=streamed(Positions) | refusals(404, 503))
     def position_stream(request: Request, match: _Name) -> Response:
@@ -266,9 +273,9 @@ def _positions(view: View | None) -> Positions:
     return Positions(view.ts_us, ball, [PlayerPosition(*_values(body)) for body in view.players])
 
 
-def _history(folder: Path, begin_us: int, end_us: int) -> PositionHistory:
+def _history(folder: Path, begin_us: int, end_us: int, every_us: int) -> PositionHistory:
     frames: dict[int, tuple[list[BallPosition], list[PlayerPosition]]] = {}
-    for row in positions_between(folder, begin_us, end_us).to_pylist():
+    for row in positions_between(folder, begin_us, end_us, every_us).to_pylist():
         ts_us, object_id = row["ts_us"], row["object_id"]
         if ts_us not in frames and len(frames) == FRAMES_MAX:
             return _frames(frames, more=True)

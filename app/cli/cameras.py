@@ -12,6 +12,7 @@ import typer
 
 from app.base.terminal import make_console
 from app.cli.camera_setup import calibrate, measure
+from app.cli.joystick import joystick
 from app.cli.output import print_json
 from app.run.signals import stopped_by_signals
 from camera.head_connection import ask
@@ -26,6 +27,7 @@ from football.errors import UserError
 app = typer.Typer(add_completion=False)
 app.command()(calibrate)
 app.command()(measure)
+app.command()(joystick)
 
 #: Time that ``check --connect`` gives a head to answer, and what it says of one that does.
 ANSWER_S, ANSWERS = 5.0, "it answers"

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 import msgspec
 
-from app.api.answers import Events, Frontier, Health, MatchRow, Portion, Positions, StandingEvent
+from app.api.answers import Events, Frontier, Health, MatchRow, Portion, PositionHistory, Positions, StandingEvent
 from app.cameras.calibrations import CalibrationState
 from app.cameras.group import CameraInfo
 from app.cameras.journal import Entry
@@ -72,6 +72,11 @@ class Client:
     def positions(self, match: str = "") -> Positions:
         """Return the newest positions."""
         return self._get(f"/matches/{self._match(match)}/positions", Positions)
+
+    def position_history(self, begin: str, seconds: float = 1.0, every_ms: int = 0, match: str = "") -> list[Positions]:
+        """Return the committed positions from ``begin`` on, in order of time; ``every_ms`` takes fewer frames."""
+        query = {"from": begin, "seconds": str(seconds), "every_ms": str(every_ms)}
+        return self._get(f"/matches/{self._match(match)}/positions/history", PositionHistory, query).frames
 
     def events(
         self, kind: str | Iterable[str] = (), *, team: str = "", player: str | int = "", begin: str = "",

@@ -31,6 +31,7 @@ def test_what_a_run_knows(steered: tuple[Game, str]):
     assert run.frontier().next_seq == 2
     assert run.health().status == "live"
     assert run.positions().ball is None
+    assert run.position_history("0:00", 600.0, every_ms=1_000) == []
 
 
 def test_updates_arrive_and_those_of_a_replaced_stage_are_withdrawn(steered: tuple[Game, str]):

@@ -306,5 +306,9 @@ def test_positions_of_a_stretch_come_from_the_store(game: Game, url: str) -> Non
     assert not found["more"]
     assert asked("from=10:00&seconds=30")["frames"] == []
     assert asked("from=99999999999999&seconds=1")["frames"] == []
-    for query, status in (("from=soon", 400), ("from=1:00&seconds=31", 422), ("seconds=1", 422)):
+    thinned = asked("from=0:50&seconds=240&every_ms=20000")["frames"]
+    assert [frame["ts_us"] // 1_000_000 for frame in thinned] == [50, 60, *range(80, 281, 20)]
+    assert all(frame["ball"] and len(frame["players"]) == 1 for frame in thinned)
+    wrong = [("from=soon", 400), ("from=0:00&seconds=31&every_ms=40", 400), ("from=1:00&seconds=31", 400)]
+    for query, status in (*wrong, ("from=0:00&every_ms=-1", 422), ("seconds=1", 422)):
         assert ask(url, f"/api/v1/matches/m/positions/history?{query}")[0] == status
