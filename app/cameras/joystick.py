@@ -47,7 +47,7 @@ class JoystickError(UserError):
 
 
 class Capabilities(msgspec.Struct, frozen=True):
-    """What a device has: its name, the least and greatest value of each axis, and the codes of its buttons in order."""
+    """Abilities of a device: its name, the least and greatest value of each axis, and the codes of its buttons in order."""
 
     name: str
     ranges: dict[int, tuple[int, int]]
@@ -94,7 +94,7 @@ TILT: Final = axis("-y")
 
 
 class Joystick:
-    """What the records of a device say so far. No I/O.
+    """State of the sticks and buttons of a device, by its records so far. No I/O.
 
     Args:
         device: what it has.
