@@ -47,7 +47,7 @@ class JoystickError(UserError):
 
 
 class Capabilities(msgspec.Struct, frozen=True):
-    """Abilities of a device: its name, the least and greatest value of each axis, and the codes of its buttons in order."""
+    """Abilities of a device: its name, least and greatest value of each axis, codes of its buttons in order."""
 
     name: str
     ranges: dict[int, tuple[int, int]]
