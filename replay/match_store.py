@@ -340,10 +340,7 @@ def read_window(path: Path | str, name: str, window: int) -> pa.Table | None:
 def positions_between(path: Path | str, begin_us: int, end_us: int, every_us: int = 0) -> pa.Table:
     """Read the committed positions from an event time to another (excluded), in order of time; few windows are read.
 
-    Args:
-        path: the match store.
-        begin_us, end_us: the stretch.
-        every_us: keeps the first instant of each so many microseconds only; 0 keeps all.
+    ``every_us`` keeps the first instant of each so many microseconds only; 0 keeps all.
 
     Raises:
         StoreError: not a match store, or a part is damaged; the file is named.
