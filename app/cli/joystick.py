@@ -66,7 +66,7 @@ class JoystickOperator:
         self._driven = ""  # the camera that the last drive has set in motion
         self._waits = False  # the sticks count again once they have been let go
         self._sent_s = -DRIVE_S
-        self._said = ""
+        self._refusal = ""
 
     def step(self, speeds: Speeds, pressed: Sequence[str], now_s: float) -> None:
         """Give the orders that are due.
@@ -117,12 +117,12 @@ class JoystickOperator:
     def _order(self, give: Callable[[], object]) -> None:
         try:
             give()
-            said = ""
+            refusal = ""
         except ClientError as error:
-            said = str(error)
-        if said and said != self._said:
-            self._say(said)
-        self._said = said
+            refusal = str(error)
+        if refusal and refusal != self._refusal:
+            self._say(refusal)
+        self._refusal = refusal
 
 
 def joystick(
