@@ -140,8 +140,8 @@ class Rig:
     """An operator with two cameras, whose clock goes on by a tick of the device at each step."""
 
     def __init__(self) -> None:
-        self.orders, self.said = Orders(), list[str]()
-        self.operator = JoystickOperator(self.orders, {"main": ["wide"], "tight": []}, "main", self.said.append)
+        self.orders, self.sentences = Orders(), list[str]()
+        self.operator = JoystickOperator(self.orders, {"main": ["wide"], "tight": []}, "main", self.sentences.append)
         self.now_s = 0.0
 
     def step(self, pan: float, *pressed: str, after_s: float = DRIVE_S) -> list[tuple[object, ...]]:
@@ -177,7 +177,7 @@ def test_a_held_stick_does_not_drive_the_camera_that_is_chosen_meanwhile() -> No
     rig = Rig()
     rig.step(1.0)
     assert rig.step(1.0, "next") == [("main", "drive", 0.0, 0.0, 0.0)]
-    assert rig.said == ["camera tight"]
+    assert rig.sentences == ["camera tight"]
     assert rig.step(1.0) == []
     rig.step(0.0)
     assert [order[0] for order in rig.step(1.0)] == ["tight"]
@@ -189,6 +189,6 @@ def test_a_refusal_is_said_once_and_a_camera_in_motion_is_stopped_at_the_end() -
     rig.orders.refuses = "409: it is not steered"
     rig.step(1.0)
     rig.step(1.0)
-    assert rig.said == ["409: it is not steered"]
+    assert rig.sentences == ["409: it is not steered"]
     rig.operator.stop()
     assert rig.orders.given[-1] == ("main", "drive", 0.0, 0.0, 0.0)
