@@ -69,7 +69,7 @@ def gateway(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Receives live feeds of locating systems, and of decisions of officials, into a capture that grows, or a topic.
+    """Receives live feeds of positions, of officials' decisions and of timecode into a capture that grows, or a topic.
 
     Ctrl-C ends the match. SIGTERM leaves the capture open: the same command, or one with --stand-by, goes on with it.
 
@@ -89,8 +89,8 @@ def gateway(
         requests.append(FeedRequest(msgspec.structs.replace(address, **missing)))
     found = read_sheet(sheet) if sheet else MatchSheet()
     topic = parse(to) if is_kafka(to) else None
-    if topic is not None and any(request.profile.gives == "decisions" for request in requests):
-        raise FeedError("--from: a match out of a topic takes no decisions: name a folder with --to")
+    if topic is not None and any(request.profile.gives != "positions" for request in requests):
+        raise FeedError("--from: a match out of a topic takes no decisions and no timecode: name a folder with --to")
     kept_minutes = keep if keep is not None or topic is None else _SPOOL_MINUTES
     options = GatewayOptions(
         tuple(requests),
@@ -179,15 +179,15 @@ def _print_check(result: CheckResult) -> None:
     for record in result.records:
         found = ", ".join(f"{name} {'missing' if value is None else value!r}" for name, value in record.found.items())
         console.print(f"message {record.message}: {found[:400]}", markup=False)
-        if record.decision:
-            console.print(f"  -> {record.decision}", markup=False)
+        if stated := record.decision or record.timecode:
+            console.print(f"  -> {stated}", markup=False)
         elif record.transmitter:
             time = "time of arrival" if record.source_us is None else f"{record.source_us / 1e6:.6f} s"
             place = f"({record.x_m:.3f}, {record.y_m:.3f}, {record.z_m:.3f}) m"
             console.print(f"  -> {record.transmitter} at {place}, {time}, quality {record.quality:.2f}", markup=False)
         else:
             console.print(f"  -> {f'refused: {record.reason}' if record.reason else 'left out'}", markup=False)
-    console.print(f"{result.messages} messages, {result.measurements} positions or decisions")
+    console.print(f"{result.messages} messages, {result.measurements} positions, decisions or frames of timecode")
     for kind, counts in (("refused", result.refused), ("left out", result.left_out)):
         for reason, count in counts.items():
             console.print(f"{kind}: {count} x {reason}", markup=False)

@@ -14,7 +14,7 @@ from app.cli.options import Folder, Given
 from app.cli.output import print_json
 from football.house_time import RATES, HouseTime, TimecodeError
 from replay.event_choice import parse_time_us
-from replay.house_times import read_house_time, write_house_time
+from replay.house_times import read_house_time, read_stamp, stated_house_time, write_house_time
 from replay.match_store import read_sheet_of
 
 app = typer.Typer(add_completion=False)
@@ -32,8 +32,8 @@ def timecode(
 ) -> None:
     """Shows how event time stands to UTC and to the timecode of the house, after changing what options give.
 
-    A match that a gateway has received knows UTC by itself. Otherwise state the timecode of one moment, or UTC of event
-    time 0.
+    A match that a gateway has received knows UTC by itself, and the timecode if a feed of it was received, too.
+    Otherwise state the timecode of one moment, or UTC of event time 0.
 
     Examples:
         touchline timecode matches/demo --rate 29.97df --zone -05:00
@@ -41,11 +41,11 @@ def timecode(
         touchline timecode matches/demo --json
     """
     read_sheet_of(folder)
-    house = read_house_time(folder) or HouseTime()
+    house = stated_house_time(folder) or HouseTime()
     changed = _changed(house, rate, zone, zero, at, reads)
     if changed != house:
         write_house_time(folder, changed)
-    _show(folder, changed, as_json=as_json)
+    _show(folder, read_house_time(folder) or changed, as_json=as_json)
 
 
 def _changed(house: HouseTime, rate: str, zone: str, zero: str, at: str, reads: str) -> HouseTime:
@@ -99,4 +99,6 @@ def _show(folder: Path, house: HouseTime, *, as_json: bool) -> None:
         error = "" if house.utc_error_us is None else f", to {house.utc_error_us / 1e3:.1f} ms"
         console.print(f"event time 0 is {house.utc(0)}{error or ', by a clock that states no error'}", markup=False)
     source = f"read at {house.anchor_us / 1e6:.3f} s" if house.anchor_code else f"UTC {house.zone_s / 3600:+.1f} h"
+    if (stamp := read_stamp(folder)) is not None and (stamp.at_us, stamp.code) == (house.anchor_us, house.anchor_code):
+        source = f"by the feed of timecode, to {stamp.error_us / 1e3:.0f} ms"
     console.print(f"timecode {house.timecode(0)} at {house.rate} frames a second ({source})", markup=False)

@@ -15,8 +15,11 @@ from app.gateway.framing import Cutter
 from app.gateway.identities import Identifier, TagTable
 from app.gateway.message_tree import MESSAGE_BYTES_MAX, MessageError
 from app.gateway.profile import Profile
+from app.gateway.records import RecordFinder
+from app.gateway.timecodes import TimecodeFeed
 from app.gateway.values import RefusedError
 from football.errors import UserError
+from football.house_time import code_of
 from football.match_sheet import MatchSheet
 from football.packets import RejectedRecord
 from football.untrusted import UntrustedError, decode_json, decode_xml, read_bytes
@@ -43,6 +46,7 @@ class CheckedRecord(msgspec.Struct, frozen=True):
         transmitter, source_us, x_m, y_m, z_m, quality, sequence: the measurement; of a record without one the
             transmitter is empty.
         decision: of a feed of decisions the line of officials, which is empty for half of one.
+        timecode: of a feed of timecode the frame and its rate.
     """
 
     message: int
@@ -56,6 +60,7 @@ class CheckedRecord(msgspec.Struct, frozen=True):
     quality: float = 0.0
     sequence: int = -1
     decision: str = ""
+    timecode: str = ""
 
 
 class CheckResult(msgspec.Struct, frozen=True):
@@ -64,7 +69,7 @@ class CheckResult(msgspec.Struct, frozen=True):
     Attributes:
         messages: of the sample.
         records: of the first messages.
-        measurements: number of usable positions, or decisions.
+        measurements: number of usable positions, decisions or frames of timecode.
         refused: by reason.
         left_out: by reason.
         corner_errors_m: of a survey.
@@ -133,6 +138,8 @@ def check_sample(
     identifier = Identifier(profile.identities, sheet, table)
     if profile.gives == "decisions":
         return _check_decisions(profile, messages_of(profile, path), sheet, identifier, show)
+    if profile.gives == "timecode":
+        return _check_timecode(profile, messages_of(profile, path), show)
     decoder, looker = Decoder(profile, sheet, identifier), Decoder(profile, sheet, identifier)
     records: list[CheckedRecord] = []
     refused: dict[str, int] = {}
@@ -181,6 +188,34 @@ def _check_decisions(
         left_out += len(unwanted - wanted)
     others = {"no decision": left_out} if left_out else {}
     return CheckResult(decoder.finder.messages, records, usable, refused, others)
+
+
+def _check_timecode(profile: Profile, messages: Iterator[bytes], show: int) -> CheckResult:
+    """Decode a sample of timecode."""
+    feed, finder = TimecodeFeed("sample", profile), RecordFinder(profile)
+    records: list[CheckedRecord] = []
+    refused: dict[str, int] = {}
+    usable = left_out = 0
+    for number, message in enumerate(messages, 1):
+        rejected: list[RejectedRecord] = []
+        for record in finder.found(message, "", rejected):
+            if not record.is_wanted:
+                left_out += 1
+                continue
+            text = reason = ""
+            try:
+                frame, rate = feed.frame(record.values)
+                text = f"{code_of(frame, rate)} at {rate}"
+                usable += 1
+            except RefusedError as error:
+                reason = str(error)
+                refused[reason] = refused.get(reason, 0) + 1
+            if len(records) < show:
+                values = {name: None if value is NOTHING else value for name, value in record.values.items()}
+                records.append(CheckedRecord(number, values, reason, timecode=text))
+        for one in rejected:
+            refused[one.reason] = refused.get(one.reason, 0) + 1
+    return CheckResult(finder.messages, records, usable, refused, {"no timecode": left_out} if left_out else {})
 
 
 def _shown(decoder: Decoder, message: bytes, topic: str, number: int) -> list[CheckedRecord]:

@@ -32,10 +32,12 @@ from app.gateway.feed import Feed, FeedFigures
 from app.gateway.identities import TagTable, nobodys
 from app.gateway.outputs import Output
 from app.gateway.profile import Profile, read_profile
+from app.gateway.timecodes import TimecodeFeed, TimecodeFigures
 from app.gateway.transports.interface import LinkFigures, Transport
 from app.gateway.transports.registry import transport_of
 from football.match_sheet import MatchSheet, Quality
 from football.packets import Block, Packet
+from replay.house_times import Stamp
 
 #: Longest time that a measurement waits for others of its block.
 SLOT_S = 0.002
@@ -88,7 +90,7 @@ def sheet_of(sheet: MatchSheet, profiles: Sequence[Profile]) -> MatchSheet:
     """
     profiles = [profile for profile in profiles if profile.gives == "positions"]
     if not profiles:
-        raise FeedError("no feed of positions: decisions of officials go with one")
+        raise FeedError("no feed of positions: decisions of officials and timecode go with one")
     quality = profiles[0].quality if sheet.quality == Quality() else sheet.quality
     framed = all(profile.quality.framed for profile in profiles) and not quality.limbs
     return msgspec.structs.replace(sheet, quality=msgspec.structs.replace(quality, framed=framed))
@@ -123,6 +125,21 @@ class _DecisionLink:
         self.kept: deque[tuple[bytes, str, int]] = deque(maxlen=_KEPT_MESSAGES)
 
 
+class _TimecodeLink:
+    """A feed of timecode with its transport."""
+
+    def __init__(self, request: FeedRequest) -> None:
+        self.address, profile = request.address, request.profile
+        settings = read_settings(self.address)
+        hide_secrets(settings.secrets)
+        self.label = self.address.label
+        self.transport: Transport = transport_of(self.address, profile, settings)
+        self.feed = TimecodeFeed(self.label, profile)
+
+
+_Link = _Receiving | _DecisionLink | _TimecodeLink
+
+
 class Gateway:
     """Runs the feeds of one match into an output.
 
@@ -148,7 +165,9 @@ class Gateway:
         positions = [request for request in requests if request.profile.gives == "positions"]
         others = [request for request in requests if request not in positions]
         self._receiving = [_Receiving(request, sheet, output.zero_us) for request in positions]
-        self._decision_links = [_DecisionLink(request, sheet, output.zero_us) for request in others]
+        decisions = [request for request in others if request.profile.gives == "decisions"]
+        self._decision_links = [_DecisionLink(request, sheet, output.zero_us) for request in decisions]
+        self._timecode_links = [_TimecodeLink(request) for request in others if request not in decisions]
         if len({one.feed.name for one in self._decision_links}) < len(self._decision_links):
             raise FeedError("feeds of decisions need names of their own: add name= to their addresses")
         self._several = len(self._receiving) > 1
@@ -174,6 +193,7 @@ class Gateway:
         tasks = [
             loop.create_task(self._receive(one, self._deliverer(one, loop))) for one in self._receiving
         ] + [loop.create_task(self._receive(one, self._decider(one))) for one in self._decision_links]  # fmt: skip
+        tasks += [loop.create_task(self._receive(one, self._stamper(one))) for one in self._timecode_links]
         tasks.append(loop.create_task(self._look()))
         stopped = loop.create_task(stop.wait())
         try:
@@ -192,7 +212,7 @@ class Gateway:
 
     def ports(self) -> dict[str, int]:
         """Return the ports on which feeds listen, by label."""
-        every: list[_Receiving | _DecisionLink] = [*self._receiving, *self._decision_links]
+        every: list[_Link] = [*self._receiving, *self._decision_links, *self._timecode_links]
         return {one.label: one.transport.port for one in every if one.transport.port}
 
     def figures(self) -> GatewayFigures:
@@ -211,9 +231,13 @@ class Gateway:
             dict(self._choice.left_out), self._choice.hand_overs, dict(self._agreement.comparisons),
             list(self._agreement.findings),
             {one.label: DecisionFeedFigures(one.transport.figures, one.feed.figures()) for one in self._decision_links},
+            timecodes={
+                one.label: TimecodeFeedFigures(one.transport.figures, one.feed.figures())
+                for one in self._timecode_links
+            },
         )  # fmt: skip
 
-    async def _receive(self, one: _Receiving | _DecisionLink, deliver: Callable[[bytes, str], None]) -> None:
+    async def _receive(self, one: _Link, deliver: Callable[[bytes, str], None]) -> None:
         """Receive a feed; one that only one process can receive once this gateway writes."""
         if not one.address.can_be_shared:
             await self._writing.wait()
@@ -247,6 +271,15 @@ class Gateway:
         if one.feed.refused_records:
             self._output.refuse(tuple(one.feed.refused_records))
             one.feed.refused_records.clear()
+
+    def _stamper(self, one: _TimecodeLink) -> Callable[[bytes, str], None]:
+        def deliver(message: bytes, topic: str) -> None:
+            one.feed.receive(message, topic, self.now_us)
+            if one.feed.refused_records:
+                self._output.refuse(tuple(one.feed.refused_records))
+                one.feed.refused_records.clear()
+
+        return deliver
 
     def _deliverer(self, one: _Receiving, loop: asyncio.AbstractEventLoop) -> Callable[[bytes, str], None]:
         receive, base_us, base_ns = one.feed.receive, self._base_us, self._base_ns
@@ -328,7 +361,8 @@ class Gateway:
             lag_us = self._agreement.lag_us(one.label)
             if one.feed.profile.time.clock == "utc" and lag_us is not None and abs(lag_us) > LAG_US:
                 problems.append(f"{one.label}: its clock is {lag_us / 1e3:+.0f} ms from that of the other feed")
-        for linked in self._decision_links:
+        others: list[_Link] = [*self._decision_links, *self._timecode_links]
+        for linked in others:
             link = linked.transport.figures
             if not link.connected:
                 problems.append(f"{linked.label}: not connected: {one_line(Exception(link.trouble or 'not yet'))}")
@@ -345,6 +379,18 @@ class DecisionFeedFigures(msgspec.Struct, frozen=True):
 
     link: LinkFigures
     feed: DecisionFigures
+
+
+class TimecodeFeedFigures(msgspec.Struct, frozen=True):
+    """Figures of a feed of timecode and its connection.
+
+    Attributes:
+        link: see :class:`app.gateway.transports.interface.LinkFigures`.
+        feed: see :class:`app.gateway.timecodes.TimecodeFigures`.
+    """
+
+    link: LinkFigures
+    feed: TimecodeFigures
 
 
 class ReceivingFigures(msgspec.Struct, frozen=True):
@@ -379,6 +425,7 @@ class GatewayFigures(msgspec.Struct, frozen=True):
         decisions: feeds of decisions, by label.
         stands_by: True while another gateway writes the capture.
         filled: packets that a spare had kept, and the gateway before it had not written.
+        timecodes: feeds of timecode, by label.
     """
 
     zero_us: int
@@ -395,6 +442,12 @@ class GatewayFigures(msgspec.Struct, frozen=True):
     decisions: dict[str, DecisionFeedFigures] = {}
     stands_by: bool = False
     filled: int = 0
+    timecodes: dict[str, TimecodeFeedFigures] = {}
+
+    @property
+    def stamp(self) -> Stamp | None:
+        """Newest stamp of the first feed of timecode that has one."""
+        return next((one.feed.stamp for one in self.timecodes.values() if one.feed.stamp is not None), None)
 
 
 def gateway_lines(figures: GatewayFigures) -> list[str]:
@@ -428,6 +481,11 @@ def gateway_lines(figures: GatewayFigures) -> list[str]:
             f"{linked.link.connects} connections"
         )
         lines += [f"  refused: {count} x {reason}" for reason, count in stated.refused.items()]
+    for label, timed in figures.timecodes.items():
+        stamp = timed.feed.stamp
+        known = "no timecode yet" if stamp is None else f"timecode at {stamp.rate}, to {stamp.error_us / 1e3:.0f} ms"
+        lines.append(f"{label}: {timed.feed.frames} frames, {known}, set anew {timed.feed.steps} times")
+        lines += [f"  refused: {count} x {reason}" for reason, count in timed.feed.refused.items()]
     if figures.superseded:
         left = ", ".join(f"{count} of {label}" for label, count in figures.superseded.items())
         lines.append(f"packets of objects that another feed gives: {left}; {figures.hand_overs} hand-overs")

@@ -24,6 +24,7 @@ import msgspec
 
 from camera.toml_tables import TableError, convert_table
 from football.errors import UserError
+from football.house_time import RATES
 from football.match_sheet import Quality
 from football.officials import DECISIONS
 from football.untrusted import UntrustedError, read_toml
@@ -37,6 +38,11 @@ DECISION_FIELDS = (
     "id", "version", "kind", "variant", "team", "player", "other", "minutes", "event", "note", "time", "mark",
     "partner",
 )  # fmt: skip
+
+#: Names of fields of a record that names a frame of timecode: as text, or as numbers.
+TIMECODE_FIELDS = ("code", "hours", "minutes", "seconds", "frames", "rate")
+
+_FIELDS_OF = {"positions": FIELDS, "decisions": DECISION_FIELDS, "timecode": TIMECODE_FIELDS}
 
 #: Microseconds of a unit of time, as numerator and denominator, so that whole numbers stay exact.
 TIME_UNITS = {
@@ -111,7 +117,7 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         path: where they stand; ``*`` is every element. Empty: the message is one record.
-        fields: where the fields of :data:`FIELDS` stand, or those of :data:`DECISION_FIELDS`.
+        fields: where the fields of :data:`FIELDS` stand; :data:`DECISION_FIELDS` or :data:`TIMECODE_FIELDS` of others.
         when: values (as text) of which a path must have one, ``*`` for any, and none for a path that must lead to
             nothing; other records are left out, and counted.
         decision, variant: kind and variant of the records' decisions, where no field has them.
@@ -132,7 +138,8 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the fields, in the order in which they are shown."""
-        return tuple(name for name in dict.fromkeys((*FIELDS, *DECISION_FIELDS)) if name in self.fields)
+        every = dict.fromkeys((*FIELDS, *DECISION_FIELDS, *TIMECODE_FIELDS))
+        return tuple(name for name in every if name in self.fields)
 
 
 class Time(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -222,6 +229,22 @@ class Sequence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wraps_at: Annotated[int, msgspec.Meta(ge=0, le=2**32)] = 0
 
 
+class Timecode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The timecode of a feed of it.
+
+    Attributes:
+        rate: of the frames, a name of :data:`football.house_time.RATES`, where no field has it.
+        rates: values (as text) of the field ``rate`` -> names of rates; others are names themselves.
+    """
+
+    rate: str = "25"
+    rates: dict[str, str] = {}
+
+    def __post_init__(self) -> None:
+        if unknown := sorted({self.rate, *self.rates.values()} - set(RATES)):
+            raise ValueError(f"no rate of timecodes is named {', '.join(unknown)}: {', '.join(RATES)} are")
+
+
 class Subscription(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a feed is asked for.
 
@@ -244,10 +267,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         title: name for people.
         documents: where the form is documented, and when that was read.
         format: of a message: ``json``, ``xml``, ``text`` or ``binary``.
-        gives: ``positions``, or ``decisions`` of officials (:mod:`app.gateway.decisions`).
+        gives: ``positions``, ``decisions`` of officials (:mod:`app.gateway.decisions`), or ``timecode`` of the house
+            (:mod:`app.gateway.timecodes`).
         records: records of a message.
         quality: declared quality of the input, see :class:`football.match_sheet.Quality`.
-        framing, text, binary, time, space, identities, quality_scale, sequence, subscription: see there.
+        framing, text, binary, time, space, identities, quality_scale, sequence, subscription, timecode: see there.
 
     Raises:
         ValueError: fields that contradict each other.
@@ -257,7 +281,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     documents: str
     format: Literal["json", "xml", "text", "binary"]
     records: tuple[Section, ...]
-    gives: Literal["positions", "decisions"] = "positions"
+    gives: Literal["positions", "decisions", "timecode"] = "positions"
     quality: Quality = Quality(kind="rtls")
     framing: Framing = Framing()
     text: Text = Text()
@@ -268,11 +292,12 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     quality_scale: QualityScale = QualityScale()
     sequence: Sequence = Sequence()
     subscription: Subscription = Subscription()
+    timecode: Timecode = Timecode()
 
     def __post_init__(self) -> None:
         if not self.records:
             raise ValueError("records: at least one section")
-        known = FIELDS if self.gives == "positions" else DECISION_FIELDS
+        known = _FIELDS_OF[self.gives]
         for section in self.records:
             steps_of(section.path)
             if missing := self._needed(section) - set(section.fields):
@@ -300,6 +325,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Fields that a section must have."""
         if self.gives == "decisions":
             return {"id"} if section.deletes or section.decision else {"id", "kind"}
+        if self.gives == "timecode":
+            return set() if "code" in section.fields else {"hours", "minutes", "seconds", "frames"}
         return {"x", "y", *(("team",) if self.identities.by == "shirt" else ("id",))}
 
 

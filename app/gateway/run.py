@@ -24,6 +24,7 @@ from football.errors import CaptureError, CaptureInUseError
 from football.match_sheet import MatchSheet
 from replay.capture import Capture
 from replay.capture_documents import END, HEAD
+from replay.house_times import STAMP, Stamp
 
 #: File in the capture's folder: figures of the gateway, every second.
 FIGURES = "gateway.json"
@@ -125,6 +126,8 @@ async def _run(
         loop.add_signal_handler(signal.SIGINT, stop.set)
         loop.add_signal_handler(signal.SIGTERM, leave_open)
 
+    stamped: list[Stamp] = []
+
     def completed(figures: GatewayFigures) -> GatewayFigures:
         return msgspec.structs.replace(figures, stands_by=not output.is_open, filled=output.filled)
 
@@ -132,6 +135,9 @@ async def _run(
         figures = completed(figures)
         if output.is_open and (options.folder / HEAD).exists():
             write_atomically(options.folder / FIGURES, msgspec.json.encode(figures))
+            if (stamp := figures.stamp) is not None and stamp not in stamped:
+                write_atomically(options.folder / STAMP, msgspec.json.encode(stamp))
+                stamped[:] = [stamp]
         watch(figures)
         listens(gateway.ports())
         heard_us = [feed.silent_us for feed in figures.feeds.values() if feed.silent_us is not None]

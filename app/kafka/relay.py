@@ -58,10 +58,12 @@ from app.kafka.dead_letters import (
     read_mark,
     write_mark,
 )
-from app.kafka.records import headers
+from app.kafka.records import Headers, headers
 from app.kafka.updates import Begin, StandingUpdates, TopicUpdate, WriterFence, topic_updates
+from football.house_time import HouseTime, TimecodeError
 from football.untrusted import UntrustedError, read_json
 from football.update_stream import UpdateMessage, UpdateRecord, View
+from replay.house_times import read_house_time
 from replay.match_store import StoreError, committed_updates
 
 _POLL_MS = 500
@@ -69,6 +71,8 @@ _MARKS_MAX = 4_000
 #: Positions that wait while no broker answers: four seconds of them.
 _VIEWS_MAX = 200
 _RETRY_S = 1.0
+#: Interval at which the match's house time is read, which people may state at any moment.
+_HOUSE_S = 1.0
 #: Limit of the dead letters sent between two messages of the update stream, since updates go first.
 _DEAD_LETTERS_AT_ONCE = 500
 #: Time for which a broker that does not answer is tried again at the end of a run.
@@ -119,6 +123,7 @@ class Relay:
         self._failed: list[BaseException] = []
         self._marks: deque[Mark] = deque(maxlen=_MARKS_MAX)
         self._sessions = [""]
+        self._house, self._house_due_s = HouseTime(), 0.0
         self._was_current = False
         self._complete = False
         self._sent = self._acknowledged_count = 0
@@ -406,12 +411,23 @@ class Relay:
     def _send_update(self, sender: KafkaProducer, record: TopicUpdate) -> None:
         self._next_seq = record.seq if record.undo else record.seq + 1
         standing = self._next_seq
-        sent = self._put(sender, self._address, updates.UPDATE, record)
+        sent = self._put(sender, self._address, updates.UPDATE, record, self._house_headers(record.event.ts_us))
         session = self._sessions[-1]
         sent.add_callback(lambda at: self._marks.append(Mark(at.partition, at.offset + 1, standing, session)))
 
-    def _put(self, sender: KafkaProducer, address: Address, kind: str, value: object) -> Any:
-        head = [*headers(kind, updates.VERSION), (updates.SESSION, self._sessions[-1].encode())]
+    def _house_headers(self, ts_us: int) -> Headers:
+        """Headers with the house time of an event, as far as it is known; looked up once a second."""
+        if time.monotonic() > self._house_due_s:
+            self._house_due_s = time.monotonic() + _HOUSE_S
+            with contextlib.suppress(TimecodeError):  # somebody is writing it, or it is damaged: the last one counts
+                self._house = read_house_time(self._folder) or HouseTime()
+        known = ((updates.UTC, self._house.utc(ts_us)), (updates.TIMECODE, self._house.timecode(ts_us)))
+        return [(name, text.encode()) for name, text in known if text]
+
+    def _put(
+        self, sender: KafkaProducer, address: Address, kind: str, value: object, further: Headers | None = None
+    ) -> Any:
+        head = [*headers(kind, updates.VERSION), (updates.SESSION, self._sessions[-1].encode()), *(further or ())]
         if self._sent == self._acknowledged_count:
             self._moved_s = time.monotonic()
         with translate_kafka_errors(address):

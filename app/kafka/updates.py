@@ -11,6 +11,9 @@ falls by one with each undoing.
 | ``update`` | :class:`TopicUpdate` |
 | ``end`` | ``{"match": ...}``: the match is over |
 
+An ``update`` has the headers ``utc`` and ``timecode`` of its event where the match's house time is known
+(:mod:`football.house_time`); what is stated later is in later records only.
+
 Writer fence. Records of a dead relay may still be in the network when its successor has read what stands, and would
 arrive among the successor's. So each relay writes in a session of its own, which the header ``session`` of its records
 names, and readers count records of the current session only (:class:`WriterFence`). A relay becomes current with a
@@ -35,7 +38,7 @@ from football.update_stream import EventRecord, UpdateRecord
 
 VERSION = 1
 BEGIN, UPDATE, END, VIEW, REJECTED = "begin", "update", "end", "view", "rejected"
-SESSION = "session"
+SESSION, UTC, TIMECODE = "session", "utc", "timecode"
 POSITIONS_SUFFIX, REJECTED_SUFFIX = ".positions", ".rejected"
 
 

@@ -17,12 +17,14 @@ from app.kafka.follow import Change, follow
 from app.kafka.matches import find_match
 from app.kafka.publish import publish
 from app.kafka.relay import Relay
+from football.house_time import HouseTime
 from football.match_sheet import MatchSheet
 from football.packet_table import from_blocks
 from football.packets import Block, Packet, RejectedRecord
 from football.update_stream import EventRecord, UpdateMessage, UpdateRecord, View
 from replay import wire
 from replay.capture import Capture, CaptureWriter
+from replay.house_times import write_house_time
 from replay.match_store import MatchStore, quarantine_table
 
 pytestmark = pytest.mark.spark
@@ -114,7 +116,9 @@ def test_what_a_dead_process_had_said_beyond_the_store_is_undone_by_the_next(bro
         keep_out(store, 0, "block 3")
         relay.committed(3)
     keep_out(store, 1, "block 5")  # it dies before it can tell this
-    # A new process: the store holds three updates, and the match goes on otherwise.
+    # A new process: the store holds three updates, and the match goes on otherwise. Its house time is known by now.
+    house = HouseTime(zero_utc_us=1_700_000_000_000_000)
+    write_house_time(store.path, house)
     second = MatchFeed(MatchSheet("final"))
     second.apply(message(0, 0, 3), 0)
     with Relay(second, address, store.path) as relay:
@@ -126,7 +130,11 @@ def test_what_a_dead_process_had_said_beyond_the_store_is_undone_by_the_next(bro
         relay.committed(7)
     changes: list[Change] = list(follow(f"kafka://{broker}/events?match=final"))
     assert changes[-1].events == second.events()
-    raw = [updates.decode(r.value) for r in read_all(broker, "events") if dict(r.headers)["kind"] == b"update"]
+    records = [(dict(r.headers), r.value) for r in read_all(broker, "events") if dict(r.headers)["kind"] == b"update"]
+    raw = [updates.decode(value) for _, value in records]
+    stamps = [(head.get("utc"), head.get("timecode")) for head, _ in records]
+    assert set(stamps[:5]) == {(None, None)}
+    assert stamps[5:] == [(house.utc(u.event.ts_us).encode(), house.timecode(u.event.ts_us).encode()) for u in raw[5:]]
     total: dict[str, int] = {}
     for one in raw:
         total[one.event.id] = total.get(one.event.id, 0) + one.diff
