@@ -1,14 +1,15 @@
 """How much does a gateway take in on one core, what does it add to latency, and how well does it know a clock?
 
 Questions: does one process take 36,000 positions/s in packets of ten with at most 5 ms added at p95; how many small
-datagrams a second does it take; how long does a topic's thread need for ten minutes of outage at full rate; what are
+datagrams a second does it take; how long does a topic's thread need for ten minutes of outage at full rate, to read and
+encode it, and to send it to a broker on this machine; what are
 the errors of offset and drift on simulated clocks; what is lost or doubled, and how long does nothing come, if a
 gateway is killed (SIGKILL) at full rate and its spare takes over, both in a multicast group? The sender of datagrams is
 another process on the other core. Added latency is from the wall time at which the sender sent a packet, which the
 packet holds, to the time at which a reader of the capture, in a third process, has its block. A datagram is lost if the
 capture lacks it at the end.
 
-    python -m bench.gateway [--seconds N] [--json FILE]
+    python -m bench.gateway [--seconds N] [--spool] [--json FILE]
 """
 
 from __future__ import annotations
@@ -25,16 +26,21 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from app.base.java import find_java
 from app.gateway.address import parse_feed
 from app.gateway.clock import SourceClock
+from app.gateway.forward import Forwarder
 from app.gateway.gateway import FeedRequest
 from app.gateway.run import GatewayOptions, run_gateway
+from app.kafka.address import parse
+from app.kafka.broker import start_broker, stop_broker
 from football.match_sheet import MatchSheet
 from football.packets import Block, Packet
 from replay import wire
@@ -171,20 +177,43 @@ def spool_read(seconds: float) -> dict[str, Any]:
     """Time to read and encode what an outage at full rate left on disk: all of a catch-up but the broker's share."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "spool"
-        columns = [tuple(float(i) for i in range(10))] * 3
-        packets = 3_600
         with CaptureWriter(folder, MatchSheet(), fingerprint="b", live_zero_us=0) as writer:
-            for number in range(int(seconds * 100)):
-                at_us = (number + 1) * 10_000
-                ts_us = tuple(at_us - 9_000 + 1_000 * i for i in range(10))
-                block = tuple(Packet(f"t{i}", number, ts_us, *columns) for i in range(packets // 100))  # type: ignore[arg-type]
-                writer.append(Block(at_us, block))
+            for block in full_rate(seconds):
+                writer.append(block)
         capture = Capture.open(folder)
         began_s = time.perf_counter()
         size = sum(len(wire.encode_compact(block)) for block in capture.blocks(0, capture.end_us))
         took_s = time.perf_counter() - began_s
     scale = 600.0 / seconds
     return {"outage_s": 600.0, "read_and_encode_s": round(took_s * scale, 1), "megabytes": round(size * scale / 1e6)}
+
+
+def spool_sent(seconds: float) -> dict[str, Any]:
+    """Time in which a topic's thread sends what an outage at full rate left on disk, to a broker on this machine."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "spool"
+        broker = start_broker(Path(place) / "broker", 0, find_java(os.environ))
+        try:
+            with CaptureWriter(folder, MatchSheet("spool"), fingerprint="b", live_zero_us=0) as writer:
+                for block in full_rate(seconds):
+                    writer.append(block)
+            began_s = time.perf_counter()
+            with Forwarder(folder, parse(f"kafka://{broker.address}/spool")) as forwarder:
+                while forwarder.figures().blocks < seconds * 100 or forwarder.figures().behind_us:
+                    time.sleep(0.05)
+                took_s = time.perf_counter() - began_s
+        finally:
+            stop_broker(Path(place) / "broker")
+    return {"outage_s": seconds, "sent_s": round(took_s, 1), "ten_minutes_s": round(took_s * 600.0 / seconds, 1)}
+
+
+def full_rate(seconds: float) -> Iterator[Block]:
+    """Blocks of 36,000 positions a second in packets of ten."""
+    columns = [tuple(float(i) for i in range(10))] * 3
+    for number in range(int(seconds * 100)):
+        at_us = (number + 1) * 10_000
+        ts_us = tuple(at_us - 9_000 + 1_000 * i for i in range(10))
+        yield Block(at_us, tuple(Packet(f"t{i}", number, ts_us, *columns) for i in range(36)))  # type: ignore[arg-type]
 
 
 def clocks() -> dict[str, float]:
@@ -212,6 +241,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--receive")
+    parser.add_argument("--spool", action="store_true", help="measure the way to a broker only")
     parser.add_argument("--follow")
     parser.add_argument("--at", default="udp://127.0.0.1:0?")
     parser.add_argument("--stand-by", action="store_true")
@@ -227,11 +257,15 @@ def main() -> None:
         host, port, rate, positions, seconds = chosen.send
         print(send(host, int(port), float(rate), int(positions), float(seconds)))
         return
+    if chosen.spool:
+        print(json.dumps(spool_sent(3 * chosen.seconds)))
+        return
     result = {
         "cores": os.cpu_count(), "load_before": round(os.getloadavg()[0], 1),
         "packets_of_ten": received(3_600, 10, chosen.seconds),
         "small_datagrams": [received(rate, 1, chosen.seconds / 2) for rate in (10_000, 20_000, 40_000, 100_000)],
-        "hand_over": handed_over(chosen.seconds / 2), "spool": spool_read(chosen.seconds / 2), "clocks": clocks(),
+        "hand_over": handed_over(chosen.seconds / 2), "spool": spool_read(chosen.seconds / 2),
+        "spool_to_broker": spool_sent(3 * chosen.seconds), "clocks": clocks(),
         "goal": GOAL,
     }  # fmt: skip
     print(json.dumps(result, indent=2))

@@ -8,17 +8,21 @@ from typing import Annotated
 import msgspec
 import typer
 
+from app.base.files import write_atomically
 from app.base.terminal import make_console, waiting
 from app.cli.options import Folder, Given
 from app.cli.output import print_json
-from app.nodes.advice import advise
-from app.nodes.control import carry_out, nodes_lines, two_readings
+from app.nodes.advice import Advice, advise
+from app.nodes.control import carry_out, measured_live, nodes_lines, two_readings
+from app.nodes.measured import SINK
 from app.nodes.orders import Order
 from app.nodes.placement import by_level
-from app.nodes.playback import NodesError, NodesReport, hierarchy_of, play, pushes_of
+from app.nodes.playback import NodesError, NodesReport, hierarchy_of, measured_of, play, pushes_of
 from app.nodes.status import NodesStatus
 from middleware.nodes.simulation import Ordered, Scenario
 from middleware.nodes.simulation import Path as Way
+from middleware.placement.graph import Weights
+from middleware.placement.incremental import Incremental, IncrementalSettings
 from replay.capture import Capture
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -92,6 +96,44 @@ def cordon(
     print(f"node {node} is {'open' if undo else 'cordoned off'}")
 
 
+@app.command("advise")
+def advise_live(
+    folder: Folder,
+    moves: Annotated[int, Given(help="About so many moves at a time.", min=1)] = 2,
+    seconds: Annotated[float, Given(help="Length of a measurement.", min=1.0)] = 5.0,
+    critical: Annotated[
+        float, Given(help="Events/s between nodes that a millisecond to what cameras wait for is worth.", min=0)
+    ] = 0.0,
+    carries_out: Annotated[bool, Given("--carry-out", help="Make the moves, and take back what was no gain.")] = False,
+    cycles: Annotated[int, Given(help="Measurements, with moves after each; with --carry-out.", min=1)] = 1,
+    as_json: Annotated[bool, Given("--json", help="Print one JSON object a cycle.")] = False,
+) -> list[Advice]:
+    """Measures a running match, and shows the moves of detectors that save events between its nodes.
+
+    With --carry-out the moves are made, measured, and taken back if they were no gain. Input and output stay on node 0,
+    and a node that is cordoned off gets nothing.
+
+    Examples:
+        touchline nodes advise matches/demo
+        touchline nodes advise matches/demo --carry-out --cycles 10 --critical 1
+    """
+    optimiser = Incremental(IncrementalSettings(at_once=moves))
+    found = []
+    for cycle in range(cycles + 1 if carries_out else 1):
+        taken_back = optimiser.taken_back
+        advice = advise(measured_live(folder, seconds), optimiser, critical)
+        is_undone = optimiser.taken_back > taken_back
+        found.append(advice)
+        if as_json:
+            print_json(msgspec.to_builtins(advice) | {"takes_back": is_undone})
+        else:
+            print("\n".join((["the last moves were no gain"] if is_undone else []) + advice_lines(advice)))
+        if carries_out and (cycle < cycles or is_undone):
+            for detector, node in advice.moves:
+                move(folder, detector, node)
+    return found
+
+
 @app.command()
 def simulate(
     capture: Annotated[Path, typer.Argument(help="A capture's folder, or one with the subfolder capture.")],
@@ -108,6 +150,12 @@ def simulate(
     advised: Annotated[
         int, Given("--advise", help="Print about so many moves that save traffic between nodes.", min=0)
     ] = 0,
+    critical: Annotated[
+        float,
+        Given(help="For --advise and --graph: events/s that a ms to what cameras wait for is worth.", min=0),
+    ] = 0.0,
+    graph: Annotated[Path | None, Given(help="Write the measured graph there, for `touchline place`.")] = None,
+    alpha: Annotated[float, Given(help="Share of K that units wait; 1 does not speculate.", min=0, max=1)] = 0.0,
     seed: Annotated[int, Given(help="Seed of jitter and loss.", min=0)] = 1,
     as_json: Annotated[bool, Given("--json", help="Print one JSON object.")] = False,
 ) -> NodesReport:
@@ -119,6 +167,7 @@ def simulate(
     Examples:
         touchline nodes simulate demo/capture --edge 5 --latency 20
         touchline nodes simulate demo/capture --edge 3 --advise 5
+        touchline nodes simulate demo/capture --latency 20 --graph stadium.json --critical 1
         touchline nodes simulate demo/capture --nodes 3 --move near_ball=2@4 --crash 6 --loss 0.01 --json
     """
     opened = Capture.open(capture)
@@ -133,12 +182,16 @@ def simulate(
             commit_every_us=1_000_000 if crashes else 0,
             state_every_us=50_000,
         )
-        placement = by_level(hierarchy_of(opened.sheet), edge, count) | {"@sink": min(1, count - 1)}
-        report, outcome = play(opened, placement, count, scenario, seed)
+        hierarchy = hierarchy_of(opened.sheet)
+        placement = by_level(hierarchy, edge, count) | {SINK: min(1, count - 1)}
+        report, outcome = play(opened, placement, count, scenario, seed, alpha)
+        placement |= {move.part[0]: move.node for move in scenario.moves if move.part[1] is None}
+        measured = measured_of(hierarchy, outcome, placement, count, report.seconds, latency)
         if advised:
-            placement |= {move.part[0]: move.node for move in scenario.moves if move.part[1] is None}
-            advice = advise(outcome, placement, count, report.seconds, advised)
-            report = msgspec.structs.replace(report, advice=advice)
+            optimiser = Incremental(IncrementalSettings(at_once=advised, hysteresis=0.01))
+            report = msgspec.structs.replace(report, advice=advise(measured, optimiser, critical))
+        if graph is not None:
+            write_atomically(graph, msgspec.json.encode(measured.graph(Weights(1.0, 0.0, critical=critical))))
     if as_json:
         print_json(msgspec.to_builtins(report))
     else:
@@ -178,9 +231,13 @@ def lines(report: NodesReport) -> list[str]:
         text.append(f"{report.forwarded} inputs forwarded, {report.echoes} copies dropped")
     if report.restarts:
         text.append(f"{report.restarts} crashes: all nodes went back to the last commit")
-    if report.advice is not None:
-        before, after = report.advice.crossing_s
-        for name, node in report.advice.moves:
-            text.append(f"advice: {name} to node {node}")
-        text.append(f"subscriptions between nodes carry {before:g} events/s, after the advice {after:g}")
-    return text
+    return text if report.advice is None else text + advice_lines(report.advice)
+
+
+def advice_lines(advice: Advice) -> list[str]:
+    """Return advice as text."""
+    before, after = advice.crossing_s
+    text = [f"advice: {name} to node {node}" for name, node in advice.moves]
+    text.append(f"subscriptions between nodes carry {before:g} events/s, after the advice {after:g}")
+    before, after = advice.awaited_ms
+    return [*text, f"links delay what cameras wait for by {before:g} ms, after the advice {after:g}"]

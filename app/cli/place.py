@@ -38,7 +38,8 @@ def place(
 
     The file also has latency_ms, a row of milliseconds for each node, and may have weights (traffic, latency, bytes)
     and pinned (detector: node). An allocation costs, for each subscription between two nodes, its events a second times
-    weights.traffic, and the latency times weights.latency; by default both weights are 1. No capacity is exceeded.
+    weights.traffic, and the latency times weights.latency; by default both weights are 1. With weights.critical, the
+    latency of the slowest path to the events of awaited (detector: events_s) counts, too. No capacity is exceeded.
 
     Examples:
         touchline place --graph stadium.json

@@ -58,7 +58,10 @@ def publish(
         str, Given(help="With --as: tcp://, tcp-listen://, udp://, ws://, ws-listen://, mqtt:// or file:PATH.")
     ] = "",
     tags: Annotated[
-        Path | None, Given("--tags", help="With --as: writes here the table of tags that the gateway needs.")
+        Path | None,
+        Given(
+            "--tags", help="With --as: writes the table of tags that the gateway needs; without --to only that."
+        ),
     ] = None,
     as_json: Annotated[bool, Given("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
@@ -70,7 +73,8 @@ def publish(
     Examples:
         touchline publish demo kafka://127.0.0.1:9092/positions
         touchline publish first second kafka://127.0.0.1:9092/positions --match one --match two --speed 4
-        touchline publish demo --as pozyx-mqtt --to mqtt://127.0.0.1 --tags tags.csv
+        touchline publish demo --as pozyx-mqtt --tags tags.csv
+        touchline publish demo --as pozyx-mqtt --to mqtt://127.0.0.1
     """
     if profile:
         _as_vendor(places, profile, to, tags, _times(speed), as_json=as_json)
@@ -117,15 +121,18 @@ def publish(
 
 def _as_vendor(places: Sequence[str], profile: str, to: str, tags: Path | None, speed: float, *, as_json: bool) -> None:
     """Plays one capture in the form of a profile."""
-    if len(places) != 1 or not to:
-        raise SettingsError("--as: one capture, and --to with the address to send to")
-    capture, form, address = Capture.open(places[0]), read_profile(profile), parse_feed(to)
+    if len(places) != 1 or not (to or tags):
+        raise SettingsError("--as: one capture, and --to with the address to send to, or --tags for the table alone")
+    capture, form = Capture.open(places[0]), read_profile(profile)
     encoder = VendorEncoder(form, capture.sheet, wall_us() - capture.begin_us)
     if tags is not None:
         for block in capture.blocks(capture.begin_us, min(capture.end_us, capture.begin_us + _TAGS_US)):
             encoder.encode([block])
         with writing(tags):
             write_atomically(tags, encoder.tag_table().encode())
+    if not to:
+        return
+    address = parse_feed(to)
     console, stop = make_console(stderr=True), threading.Event()
     signal.signal(signal.SIGINT, lambda number, frame: stop.set())
     for loss in losses_of(form):

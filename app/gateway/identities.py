@@ -70,7 +70,7 @@ class TagTable:
             self._seen, self.trouble = seen, ""
             self.generation += 1
         except (OSError, TrackingError) as error:
-            self.trouble = f"table of tags {self._path}: {error}"
+            self.trouble = f"table of tags {self._path}: {getattr(error, 'strerror', None) or error}"
 
     def object_of(self, tag: str, now_us: int) -> str | None:
         """Return the transmitter that a tag is at a wall time; ``IGNORED`` for nobody's, None without a row."""

@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from app.nodes.measured import GATE, SINK, Measured, awaited_of
 from app.nodes.orders import Order, give_order, read_status
+from app.nodes.playback import hierarchy_of
 from app.nodes.status import NodesStatus
 from football.errors import UserError
+from replay.match_store import read_sheet_of
 
 #: Time between two readings, and the limit of the wait for the second.
 _APART_US, _PATIENCE_S = 1_000_000, 4.0
@@ -35,6 +38,46 @@ def two_readings(store: Path) -> tuple[NodesStatus, NodesStatus]:
         time.sleep(_POLL_S)
         second = _known(store)
     return first, second
+
+
+def measured_live(store: Path, seconds: float) -> Measured:
+    """Measure a running match.
+
+    Raises:
+        NodesControlError: the match never ran over several nodes, or does not run.
+    """
+    first = second = _known(store)
+    until_s = time.monotonic() + seconds + _PATIENCE_S
+    while time.monotonic() < until_s and second.wall_us - first.wall_us < seconds * 1e6:
+        time.sleep(_POLL_S)
+        second = _known(store)
+    passed_s = (second.now_us - first.now_us) / 1e6
+    if passed_s <= 0.0:
+        raise NodesControlError(f"{store}: the match does not run")
+    before, after = (_sums(status) for status in (first, second))
+    events_s = {pair: max(0, n - before[0].get(pair, 0)) / passed_s for pair, n in after[0].items()}
+    steps_s = {name: max(0, n - before[1].get(name, 0)) / passed_s for name, n in after[1].items()}
+    where = {part: node for part, node in second.where().items() if ":" not in part} | {GATE: 0, SINK: 0}
+    events_s = {pair: rate for pair, rate in events_s.items() if set(pair) <= set(where)}
+    latency_ms = [[0.0] * second.count for _ in range(second.count)]
+    for status in second.nodes:
+        for link in status.links:
+            latency_ms[link.node][status.node] = (link.latency_us or 0) / 1e3
+    awaited = awaited_of(hierarchy_of(read_sheet_of(store)), events_s)
+    return Measured(where, steps_s, events_s, latency_ms, awaited, second.cordoned)
+
+
+def _sums(status: NodesStatus) -> tuple[dict[tuple[str, str], int], dict[str, int]]:
+    """Updates by sender and receiver, and steps by detector; both go with a detector that moves."""
+    edges: dict[tuple[str, str], int] = {}
+    steps: dict[str, int] = {}
+    for node in status.nodes:
+        for edge in node.edges:
+            pair = edge.sender, edge.receiver
+            edges[pair] = max(edges.get(pair, 0), edge.updates)
+        for name, number in node.steps.items():
+            steps[name] = max(steps.get(name, 0), number)
+    return edges, steps
 
 
 def carry_out(store: Path, order: Order, is_done: Callable[[NodesStatus], bool]) -> None:

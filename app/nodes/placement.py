@@ -53,6 +53,8 @@ def placement_of(hierarchy: Hierarchy, count: int, file: Path | None) -> dict[st
     known = {detector.spec.name for detector in hierarchy.detectors}
     placement = {}
     for name, node in read_json(file, _PlacementFile).allocation.items():
+        if name.startswith("@"):  # gate and sinks of a graph that was measured; they are on node 0
+            continue
         if name not in known:
             raise PlacementError(f"{file}: this match has no detector {name}")
         digits = str(node)[len(str(node).rstrip("0123456789")) :]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
 import msgspec
 import numpy as np
 
 from app.nodes.advice import Advice
+from app.nodes.measured import GATE, SINK, Measured, awaited_of
 from app.pipeline.input_gate import InputGate
 from app.pipeline.pipeline import PipelineOptions
 from detectors.arrivals import arrival, frame_arrival
@@ -102,7 +103,7 @@ def hierarchy_of(sheet: MatchSheet) -> Hierarchy:
 
 
 def play(
-    capture: Capture, placement: dict[str, int], count: int, scenario: Scenario, seed: int = 1
+    capture: Capture, placement: dict[str, int], count: int, scenario: Scenario, seed: int = 1, alpha: float = 0.0
 ) -> tuple[NodesReport, Outcome]:
     """Play a scenario.
 
@@ -112,6 +113,7 @@ def play(
         count: number of nodes.
         scenario: with the pushes of :func:`pushes_of`.
         seed: of jitter and loss.
+        alpha: share of K that the units wait.
 
     Raises:
         NodesError: nothing to play, or a move of a detector or to a node that there is not.
@@ -126,7 +128,7 @@ def play(
             raise NodesError(f"move of {move.part[0]}: there is no node {move.node}; they are 0 to {count - 1}")
     simulation = Simulation(
         lambda: hierarchy_of(capture.sheet),
-        PipelineOptions().engine(capture.sheet),
+        PipelineOptions(alpha=alpha).engine(capture.sheet),
         placement,
         count,
         scenario,
@@ -134,6 +136,26 @@ def play(
     )  # fmt: skip
     outcome = simulation.run()
     return report_of(scenario, outcome), outcome
+
+
+def measured_of(
+    hierarchy: Hierarchy, outcome: Outcome, placement: Mapping[str, int], count: int, seconds: float, latency_ms: float
+) -> Measured:
+    """Return what a stretch has shown of the match, for :mod:`middleware.placement`.
+
+    Args:
+        hierarchy: the detectors.
+        outcome: has the events by subscription, and the steps by detector.
+        placement: node of each detector by name, and of the sink.
+        count: number of nodes.
+        seconds: length of the stretch.
+        latency_ms: of each link.
+    """
+    events_s = {pair: number / seconds for pair, number in outcome.edges.items()}
+    steps_s = {name: steps / seconds for name, steps in outcome.steps.items()}
+    where = {name: placement.get(name, 0) for name in steps_s} | {GATE: 0, SINK: placement.get(SINK, 0)}
+    links = [[latency_ms if one != other else 0.0 for other in range(count)] for one in range(count)]
+    return Measured(where, steps_s, events_s, links, awaited_of(hierarchy, events_s))
 
 
 def report_of(scenario: Scenario, outcome: Outcome) -> NodesReport:

@@ -54,6 +54,7 @@ class GatewaySource(CapturedSource):
     def complete_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`app.sources.interface.Source`."""
         from app.gateway.address import FeedError, parse_feed
+        from app.gateway.identities import TagTable
         from app.gateway.profile import GatewayProfileError, read_profile
 
         for name in ("channel", "rate", "duration_s", "endless"):
@@ -63,7 +64,10 @@ class GatewaySource(CapturedSource):
             raise ValueError(f"--speed {options['speed']}: a feed has its own pace")
         try:
             for url in options["source"].removeprefix(_PREFIX).split():
-                read_profile(parse_feed(url).profile)
+                address = parse_feed(url)
+                read_profile(address.profile)
+                if address.tags:  # better now than once processes have started
+                    TagTable(Path(address.tags))
         except (FeedError, GatewayProfileError) as error:
             raise ValueError(str(error)) from None
         return {**options, "channel": "none"}

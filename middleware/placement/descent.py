@@ -8,6 +8,9 @@ import numpy as np
 
 from middleware.placement.graph import Floats, Ints, Problem
 
+#: Exchanges whose critical path is computed, those that save most otherwise.
+_EXCHANGES = 512
+
 
 def packed(problem: Problem, random: np.random.Generator, choices: Sequence[Ints]) -> Ints | None:
     """A random allocation that fits, the largest loads first; None if a detector finds no room.
@@ -70,6 +73,12 @@ def _moved(problem: Problem, row: Ints, free: Floats, least: float) -> bool:
     """Move the detector to the node where that saves most, if it saves anything; True if one has moved."""
     costs = costs_by_node(problem, row)
     savings = costs[np.arange(len(row)), row][:, None] - costs
+    if problem.awaited:
+        moved = np.repeat(row[None], savings.size, axis=0)
+        moved[np.arange(savings.size), np.repeat(np.arange(len(row)), savings.shape[1])] = np.tile(
+            np.arange(savings.shape[1]), len(row)
+        )
+        savings += problem.waiting(row[None])[0] - problem.waiting(moved).reshape(savings.shape)
     savings[(free < problem.cpu[:, None]) | ~problem.allowed] = -np.inf
     detector, node = divmod(int(savings.argmax()), len(problem.nodes))
     if savings[detector, node] <= least:
@@ -92,6 +101,15 @@ def _exchanged(problem: Problem, row: Ints, free: Floats, least: float) -> bool:
     more = cpu[None] - cpu[:, None]  # what the node of the first gets more
     fits = (free[row][:, None] >= more) & (free[row][None] >= -more) & (row[:, None] != row[None])
     fits &= problem.allowed[:, row] & problem.allowed[:, row].T
+    if problem.awaited:
+        pairs = np.argwhere(np.triu(fits))
+        pairs = pairs[np.argsort(-savings[pairs[:, 0], pairs[:, 1]], kind="stable")[:_EXCHANGES]]
+        ones, twos = pairs.T
+        swapped, at = np.repeat(row[None], len(pairs), axis=0), np.arange(len(pairs))
+        swapped[at, ones], swapped[at, twos] = row[twos], row[ones]
+        tried = savings[ones, twos] + problem.waiting(row[None])[0] - problem.waiting(swapped)
+        savings = np.full_like(savings, -np.inf)
+        savings[ones, twos] = tried
     savings[~fits] = -np.inf
     one, two = divmod(int(savings.argmax()), len(row))
     if savings[one, two] <= least:

@@ -3,12 +3,17 @@
 Paper 002 (4.3) grades an allocation by the subscriptions that cross from one node to another: each costs ``c_t`` times
 the events that it carries, plus ``c_l`` times the latency between the two nodes. Subscriptions within a node cost
 nothing. A node never gets more load than its capacity.
+
+Ours is the *critical path*: an event that somebody waits for, such as a camera, waits for the slowest chain of
+subscriptions that leads to it. The latency of that chain over the links, in the mean over the awaited events at their
+measured rates, costs ``critical`` a millisecond. 002 counts each subscription that crosses, also those off the path.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -55,11 +60,13 @@ class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         traffic: c_t, cost of an event a second that crosses.
         latency: c_l, cost of a millisecond of a subscription that crosses.
         bytes: cost of a byte a second that crosses; the paper counts events only.
+        critical: cost of a millisecond of the critical path to the awaited events; see the module.
     """
 
     traffic: float = 1.0
     latency: float = 1.0
     bytes: float = 0.0
+    critical: float = 0.0
 
 
 class PlacementGraph(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,6 +77,7 @@ class PlacementGraph(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         latency_ms: latency from one node to another: a row for each node, in their order.
         weights: what counts.
         pinned: detectors that must run on a certain node, by name.
+        awaited: events a second of the detectors whose events are waited for, by name.
     """
 
     detectors: tuple[PlacedDetector, ...]
@@ -78,6 +86,14 @@ class PlacementGraph(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     latency_ms: tuple[tuple[float, ...], ...]
     weights: Weights = Weights()
     pinned: Mapping[str, str] = {}
+    awaited: Mapping[str, float] = {}
+
+
+class Step(NamedTuple):
+    """A detector on a path to an awaited event, and those that send to it, as indexes."""
+
+    detector: int
+    senders: Ints
 
 
 class Problem:
@@ -94,6 +110,9 @@ class Problem:
         latency: (nodes, nodes): cost of the latency from one to the other, 0 within a node.
         pairs: indexes of the detectors, lower one first, between which there are subscriptions.
         allowed: (detectors, nodes): False where a detector is pinned elsewhere.
+        delay: (nodes, nodes): latency from one to the other in milliseconds, 0 within a node.
+        awaited: what a millisecond of the critical path to a detector costs, by its index; none without that weight.
+        steps: detectors on the paths to the awaited ones, senders before receivers.
     """
 
     def __init__(self, graph: PlacementGraph) -> None:
@@ -115,6 +134,16 @@ class Problem:
         self.allowed = np.ones((len(index), len(self.nodes)), np.bool_)
         for name, node in graph.pinned.items():
             self.allowed[index[name]] = [other == node for other in self.nodes]
+        self.delay: Floats = np.array(graph.latency_ms, np.float64)
+        np.fill_diagonal(self.delay, 0.0)
+        rates, total = graph.awaited, sum(graph.awaited.values())
+        share = weights.critical / total if total else 0.0
+        self.awaited = {index[name]: share * rate for name, rate in rates.items() if share * rate > 0.0}
+        senders = _senders(graph)
+        self.steps = tuple(
+            Step(index[name], np.array([index[one] for one in senders[name]], np.int64))
+            for name in _in_order(senders, tuple(self.names[at] for at in self.awaited))
+        )
 
     def costs(self, allocations: Ints) -> Floats:
         """The cost of each row of allocations, (rows, detectors) of node indexes."""
@@ -123,7 +152,21 @@ class Problem:
         costs = (here != there) * (self.crossing + self.crossing.T)[self.pairs]
         costs += self.links[first, second] * self.latency[here, there]
         costs += self.links[second, first] * self.latency[there, here]
-        return np.asarray(costs.sum(axis=1))
+        return np.asarray(costs.sum(axis=1)) + self.waiting(allocations)
+
+    def waiting(self, allocations: Ints) -> Floats:
+        """The part of the cost of each row that is the critical path to the awaited events."""
+        costs: Floats = np.zeros(len(allocations))
+        if not self.awaited:
+            return costs
+        delays_ms: Floats = np.zeros(allocations.shape)
+        for detector, senders in self.steps:
+            if len(senders):
+                links = self.delay[allocations[:, senders], allocations[:, detector, None]]
+                delays_ms[:, detector] = (delays_ms[:, senders] + links).max(axis=1)
+        for detector, cost in self.awaited.items():
+            costs += cost * delays_ms[:, detector]
+        return costs
 
     def cost(self, allocation: Ints) -> float:
         """The cost of an allocation."""
@@ -166,8 +209,44 @@ def read_graph(value: Any) -> PlacementGraph:
             raise PlacementError(f"pinned: there is no detector {name}")
         if node not in nodes:
             raise PlacementError(f"pinned: there is no node {node}")
+    for name in graph.awaited:
+        if name not in detectors:
+            raise PlacementError(f"awaited: there is no detector {name}")
+    if graph.weights.critical:
+        if not sum(graph.awaited.values()):
+            raise PlacementError("weights: critical: needs awaited detectors with events a second")
+        _in_order(_senders(graph), tuple(graph.awaited))
     _check_loads(graph)
     return graph
+
+
+def _senders(graph: PlacementGraph) -> dict[str, list[str]]:
+    """Who sends events to each detector; a subscription that carries none delays nothing."""
+    senders: dict[str, list[str]] = {one.name: [] for one in graph.detectors}
+    for edge in graph.edges:
+        if edge.events_s > 0.0 and edge.source != edge.target and edge.source not in senders[edge.target]:
+            senders[edge.target].append(edge.source)
+    return senders
+
+
+def _in_order(senders: Mapping[str, Sequence[str]], last: Sequence[str]) -> list[str]:
+    """The detectors on the paths to ``last``, senders before receivers.
+
+    Raises:
+        PlacementError: the paths go in a circle.
+    """
+    needed, waiting = set[str](), list(last)
+    while waiting:
+        if (name := waiting.pop()) not in needed:
+            needed.add(name)
+            waiting += senders[name]
+    sorter = TopologicalSorter({name: senders[name] for name in sorted(needed)})
+    try:
+        return list(sorter.static_order())
+    except CycleError as error:
+        raise PlacementError(
+            f"weights: critical: the subscriptions go in a circle: {', '.join(error.args[1])}"
+        ) from None
 
 
 def _check_numbers(graph: PlacementGraph) -> None:
@@ -179,6 +258,7 @@ def _check_numbers(graph: PlacementGraph) -> None:
     numbers += [(f"node {node.name}: capacity", node.capacity) for node in graph.nodes]
     numbers += [(f"edge {edge.source} to {edge.target}: events_s", edge.events_s) for edge in graph.edges]
     numbers += [(f"edge {edge.source} to {edge.target}: bytes", edge.bytes) for edge in graph.edges]
+    numbers += [(f"awaited: {name}", rate) for name, rate in graph.awaited.items()]
     numbers += [("latency_ms", value) for row in graph.latency_ms for value in row]
     numbers += [(f"weights: {name}", value) for name, value in msgspec.structs.asdict(graph.weights).items()]
     for what, value in numbers:

@@ -18,7 +18,7 @@ class Placement(msgspec.Struct, frozen=True):
     Attributes:
         allocation: the node of each detector.
         cost: of the allocation: c_t times the events a second that cross, plus c_l times the latency of each
-            subscription that does, in milliseconds.
+            subscription that does, in milliseconds, plus what the critical path costs.
         bound: no allocation that overloads no node costs less.
         method: what found it: ``cuckoo``, ``greedy`` or ``exact``.
         load: of each node.

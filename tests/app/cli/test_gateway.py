@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from app.cli.gateway import app as gateway
 from app.cli.publish import app as publish
 from app.gateway.address import FeedError
 from app.settings.model import SettingsError
+from app.settings.resolve import make_settings
+from football.match_sheet import MatchSheet
+from football.packets import Block, Packet
+from replay.capture import CaptureWriter
 
 SAMPLE = b"""5,home_7,1,2,0.5
 6,home_7,1,nowhere,0.5
@@ -56,3 +61,16 @@ def test_wrong_options_name_what_is_missing(tmp_path: Path):
     done = CliRunner().invoke(publish, ["a", "--as", "json-lines"])
     assert isinstance(done.exception, SettingsError)
     assert "--to" in str(done.exception)
+
+
+def test_the_table_of_tags_alone_and_one_that_is_missing(tmp_path: Path):
+    with CaptureWriter(tmp_path / "c", MatchSheet()) as writer:
+        writer.extend([Block(1_000, (Packet("home_7", 1, (900,), (0.0,), (0.0,), (0.0,)),))])
+    done = CliRunner().invoke(
+        publish, [str(tmp_path / "c"), "--as", "pozyx-mqtt", "--tags", str(tmp_path / "tags.csv")]
+    )
+    assert done.exit_code == 0, done.output
+    assert "home_7" in (tmp_path / "tags.csv").read_text()
+    source = f"gateway:udp://127.0.0.1:1?profile=pozyx-mqtt&tags={tmp_path}/none.csv"
+    with pytest.raises(SettingsError, match=r"none\.csv: No such file"):
+        make_settings({"source": source})

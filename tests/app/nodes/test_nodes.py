@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.cli.nodes import lines, simulate
-from app.nodes.playback import NodesError
+from app.cli.place import place
+from app.nodes.placement import placement_of
+from app.nodes.playback import NodesError, hierarchy_of
 from app.sources.production import write_simulation
+from middleware.placement.graph import read_graph
+from replay.capture import Capture
 from simulator.radio.channels import channel_named
 from simulator.simulate import MeasuredMatch, Simulation
 
@@ -48,6 +54,40 @@ def test_a_detector_moves_and_a_crash_goes_back_to_the_last_commit(capture: Path
     (move,) = report.moves
     assert (move.detector, move.node) == ("near_ball", 2)
     assert any("near_ball to node 2: pause" in line for line in lines(report))
+
+
+def test_a_measured_graph_is_placed_and_the_placement_is_one_for_a_live_match(capture: Path, tmp_path: Path):
+    report = simulate(capture, count=2, edge=5, seconds=1.2, latency=20.0, graph=tmp_path / "graph.json", critical=2.0)
+    read = read_graph(json.loads((tmp_path / "graph.json").read_text()))
+    assert read.weights.critical == 2.0
+    assert set(read.awaited) <= {one.name for one in read.detectors}
+    assert sum(read.awaited.values()) > 0
+    assert read.pinned["@gate"] == "0"
+    assert {node for name, node in read.pinned.items() if name.startswith("@sink")} == {"1"}
+    placed = place(tmp_path / "graph.json", seconds=0.1, seed=1)
+    assert all(placed.load[node.name] <= node.capacity * (1 + 1e-9) for node in read.nodes)
+    (tmp_path / "placement.json").write_bytes(msgspec.json.encode(placed))
+    where = placement_of(hierarchy_of(Capture.open(capture).sheet), 2, tmp_path / "placement.json")
+    assert {name: str(node) for name, node in where.items()} == {
+        name: node for name, node in placed.allocation.items() if not name.startswith("@")
+    }
+    assert report.advice is None
+
+
+def test_advice_weighs_what_cameras_wait_for(capture: Path):
+    report = simulate(capture, count=2, edge=5, seconds=1.2, latency=80.0, advised=3, critical=1_000.0)
+    assert report.advice is not None
+    before, after = report.advice.awaited_ms
+    assert after <= before
+    assert before >= 80.0
+    assert any("what cameras wait for" in line for line in lines(report))
+
+
+def test_without_speculation_events_leave_later(capture: Path):
+    at_once, waits = (simulate(capture, count=2, edge=5, seconds=1.2, alpha=alpha) for alpha in (0.0, 1.0))
+    assert waits.events == at_once.events
+    assert waits.retractions <= at_once.retractions
+    assert waits.latency_ms[0] >= at_once.latency_ms[0]
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,31 @@ def cost_of(graph: dict[str, Any], allocation: dict[str, str]) -> float:
     return cost
 
 
+def with_critical(graph: dict[str, Any], seed: int) -> dict[str, Any]:
+    """A graph without circles, in which somebody waits for the events of its last two detectors."""
+    names = [one["name"] for one in graph["detectors"]]
+    edges = [edge for edge in graph["edges"] if names.index(edge["from"]) < names.index(edge["to"])]
+    weights = graph["weights"] | {"critical": random.Random(seed).choice((1.0, 20.0))}
+    return graph | {"edges": edges, "weights": weights, "awaited": {names[-1]: 1.0, names[-2]: 3.0}}
+
+
+def waiting_of(graph: dict[str, Any], allocation: dict[str, str]) -> float:
+    """The cost of the critical path by its definition: every chain of subscriptions to an awaited detector."""
+    index = {node["name"]: i for i, node in enumerate(graph["nodes"])}
+
+    def slowest(name: str) -> float:
+        chains = [0.0]
+        for edge in graph["edges"]:
+            if edge["to"] == name:
+                here, there = index[allocation[edge["from"]]], index[allocation[name]]
+                chains.append(slowest(edge["from"]) + (graph["latency_ms"][here][there] if here != there else 0.0))
+        return max(chains)
+
+    awaited = graph["awaited"]
+    mean = sum(rate * slowest(name) for name, rate in awaited.items()) / sum(awaited.values())
+    return graph["weights"]["critical"] * mean
+
+
 def is_within(graph: dict[str, Any], allocation: dict[str, str]) -> bool:
     """True if no capacity is exceeded and the pins hold."""
     load = dict.fromkeys([node["name"] for node in graph["nodes"]], 0.0)
@@ -85,6 +110,45 @@ def test_a_small_graph_is_placed_as_cheaply_as_any_allocation_allows(seed: int):
     assert placement.cost == pytest.approx(cost_of(graph, placement.allocation)), f"seed {seed}"
     assert placement.cost == pytest.approx(least), f"seed {seed}"
     assert placement.bound == pytest.approx(least), f"seed {seed}"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_with_awaited_events_the_critical_path_counts_as_all_allocations_show(seed: int):
+    graph = with_critical(random_graph(300 + seed, 6, 3), seed)
+    names, nodes = [d["name"] for d in graph["detectors"]], [n["name"] for n in graph["nodes"]]
+    every = [dict(zip(names, at, strict=True)) for at in itertools.product(nodes, repeat=len(names))]
+    costs = [cost_of(graph, one) + waiting_of(graph, one) for one in every if is_within(graph, one)]
+    placement = place(read_graph(graph), iterations(20), SOLVER_S, seed)
+    own = cost_of(graph, placement.allocation) + waiting_of(graph, placement.allocation)
+    assert is_within(graph, placement.allocation), f"seed {seed}"
+    assert placement.cost == pytest.approx(own), f"seed {seed}"
+    assert placement.cost == pytest.approx(min(costs)), f"seed {seed}"
+    assert placement.bound == pytest.approx(min(costs)), f"seed {seed}"
+    problem = Problem(read_graph(graph))
+    found = search(problem, seed, iterations(60))
+    assert found is not None
+    assert problem.cost(found) == pytest.approx(min(costs)), f"seed {seed}"
+
+
+def test_a_detector_off_the_path_goes_far_away_and_one_on_it_does_not():
+    """Traffic alone would keep ``busy`` at the edge, and send the shot over the slow link."""
+    graph = {
+        "detectors": [{"name": name, "cpu": 1} for name in ("near", "hit", "shot", "busy")],
+        "edges": [
+            {"from": "near", "to": "hit", "events_s": 10}, {"from": "hit", "to": "shot", "events_s": 1},
+            {"from": "near", "to": "busy", "events_s": 20}, {"from": "busy", "to": "shot", "events_s": 0},
+        ],
+        "nodes": [{"name": "edge", "capacity": 3}, {"name": "far", "capacity": 9}],
+        "latency_ms": [[0, 80], [80, 0]],
+        "weights": {"traffic": 1, "latency": 0, "critical": 1},
+        "pinned": {"near": "edge"},
+        "awaited": {"shot": 1},
+    }  # fmt: skip
+    placement = place(read_graph(graph), iterations(20), SOLVER_S)
+    assert placement.allocation == {"near": "edge", "hit": "edge", "shot": "edge", "busy": "far"}
+    assert placement.cost == 20.0
+    alone = place(read_graph(graph | {"weights": {"traffic": 1, "latency": 0}}), iterations(20), SOLVER_S)
+    assert alone.allocation["shot"] == "far"
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -147,6 +211,17 @@ GOOD = random_graph(1, 3, 2)
         ({"pinned": {"d0": "there"}}, "pinned: there is no node there"),
         ({"weights": {"trafic": 1}}, "unknown field `trafic`"),
         ({"edges": 3}, "Expected `array`"),
+        ({"awaited": {"x": 1}}, "awaited: there is no detector x"),
+        ({"awaited": {"d0": -1}}, "awaited: d0: -1 must be 0 or more"),
+        ({"weights": {"critical": 1}}, "needs awaited detectors"),
+        (
+            {
+                "weights": {"critical": 1},
+                "awaited": {"d0": 1},
+                "edges": [{"from": a, "to": b, "events_s": 1} for a, b in (["d0", "d1"], ["d1", "d0"])],
+            },
+            "go in a circle",
+        ),
     ],
 )
 def test_a_graph_that_cannot_be_is_refused_with_its_field(change: dict[str, Any], reason: str):
