@@ -74,6 +74,8 @@ class GatewaySource(CapturedSource):
 
     def prepare(self, request: SourceRequest, folder: Path, console: Console, background: ExitStack) -> None:
         """See :class:`app.sources.interface.Source`."""
+        if not request.sheet:
+            console.print("No match sheet: nobody has a team, so most events are missing. --sheet FILE names one.")
         console.print(f"Waiting for the first position of {request.source.removeprefix(_PREFIX)}", markup=False)
         self._receive(request, folder, background)
 

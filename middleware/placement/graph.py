@@ -221,7 +221,7 @@ def read_graph(value: Any) -> PlacementGraph:
 
 
 def _senders(graph: PlacementGraph) -> dict[str, list[str]]:
-    """Who sends events to each detector; a subscription that carries none delays nothing."""
+    """Return who sends events to each detector; a subscription that carries none delays nothing."""
     senders: dict[str, list[str]] = {one.name: [] for one in graph.detectors}
     for edge in graph.edges:
         if edge.events_s > 0.0 and edge.source != edge.target and edge.source not in senders[edge.target]:
