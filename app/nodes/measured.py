@@ -17,7 +17,7 @@ _SHARES = 1.5
 
 
 class Measured(NamedTuple):
-    """What was measured of a match over nodes.
+    """Rates, places and latencies that were measured of a match over nodes.
 
     Attributes:
         where: node of each detector by name, and of gate and sink.
