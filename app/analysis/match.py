@@ -7,7 +7,7 @@ that every value can be followed to its events.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from app.analysis.figures import TEAMS
 from app.analysis.selection import Selection
-from app.tables.stored import stored_periods, stored_tables, stored_tracks, tables_key
+from app.tables.stored import stored_ball, stored_further, stored_tables, stored_tracks, tables_key
 from football.match_sheet import MatchSheet
 from replay.match_store import read_sheet_of
 
@@ -48,9 +48,10 @@ class AnalysedMatch:
 
     Args:
         sheet: the match sheet.
-        tables: the analyst's tables, and ``formations``.
+        tables: the analyst's tables, ``formations``, ``stints`` and ``chains``.
         spans: its periods.
         tracks: returns where each player was (``app.tables.tracks.TRACKS``); called once, when a chart needs it.
+        ball: the same of the ball (``app.tables.ball.BALL``).
         key: names this state of the match.
 
     Attributes:
@@ -64,6 +65,7 @@ class AnalysedMatch:
         tables: Mapping[str, pa.Table],
         spans: Iterable[Span],
         tracks: Callable[[], pa.Table],
+        ball: Callable[[], pa.Table],
         key: str = "",
     ) -> None:
         self.sheet, self.key, self.spans = sheet, key, tuple(spans)
@@ -73,7 +75,7 @@ class AnalysedMatch:
             table = self.tables[name]
             table["row"] = np.arange(first, first + len(table))
             first += len(table)
-        self._read_tracks = tracks
+        self._read_tracks, self._read_ball = tracks, ball
 
     def chosen(self, name: str, selection: Selection) -> pd.DataFrame:
         """The rows of a table in the time, score and zone of a selection, of both teams."""
@@ -103,11 +105,8 @@ class AnalysedMatch:
         """
         table = self._read_tracks().to_pandas(categories=["team", "player"])
         times = table.ts_us.to_numpy()
-        period = np.zeros(len(table), np.int8)
-        for span in self.spans:
-            period[(times >= span.begin_us) & (times < span.end_us)] = span.period
-        table["period"] = period
-        table = table[period > 0].reset_index(drop=True)
+        table["period"] = self.periods_of(times)
+        table = table[table.period > 0].reset_index(drop=True)
         table = table[self._on_pitch(table)].reset_index(drop=True)
         sign = self._signs(table)
         table["x_m"] *= sign
@@ -126,6 +125,17 @@ class AnalysedMatch:
         if selection.phase:
             keep &= table.has_ball.to_numpy() == (selection.phase == "in")
         return by_selected(table[keep], selection)
+
+    @cached_property
+    def ball(self) -> pd.DataFrame:
+        """Where the ball was, five times a second in play: columns of ``BALL`` as they are stored, and ``period``."""
+        table = self._read_ball().to_pandas()
+        table["period"] = self.periods_of(table.ts_us.to_numpy())
+        return table[table.period > 0].reset_index(drop=True)
+
+    def in_selection(self, table: pd.DataFrame, selection: Selection) -> pd.DataFrame:
+        """The rows of positions in the time of a selection."""
+        return table[self._in_time(table.ts_us.to_numpy(), table.period.to_numpy(float), selection)]
 
     def attacks_x(self, team: str, ts_us: int) -> int:
         """1 if a team attacks towards +x at an event time, -1 if towards -x; home to +x if nothing says it."""
@@ -180,6 +190,13 @@ class AnalysedMatch:
         known = rows.dropna().groupby(["period", "team"]).attacks_x.agg(lambda signs: 1 if signs.sum() >= 0 else -1)
         return {(int(period), str(team)): int(sign) for (period, team), sign in known.items()}
 
+    def periods_of(self, times: np.ndarray) -> np.ndarray:
+        """Period of each event time, 0 between periods."""
+        period = np.zeros(len(times), np.int8)
+        for span in self.spans:
+            period[(times >= span.begin_us) & (times < span.end_us)] = span.period
+        return period
+
     def _signs(self, table: pd.DataFrame) -> np.ndarray:
         signs = np.ones(len(table), np.float32)
         for span in self.spans:
@@ -227,9 +244,10 @@ def read_analysed(folder: Path) -> AnalysedMatch:
     Raises:
         StoreError, UntrustedError: not a match store, or damaged.
     """
-    periods, formations = stored_periods(folder)
-    tables, spans = {**stored_tables(folder), "formations": formations}, [Span(**row) for row in periods.to_pylist()]
-    return AnalysedMatch(read_sheet_of(folder), tables, spans, lambda: stored_tracks(folder), tables_key(folder))
+    further = stored_further(folder)
+    tables, spans = {**stored_tables(folder), **further}, [Span(**row) for row in further["periods"].to_pylist()]
+    positions = partial(stored_tracks, folder), partial(stored_ball, folder)
+    return AnalysedMatch(read_sheet_of(folder), tables, spans, *positions, tables_key(folder))
 
 
 def by_selected(table: pd.DataFrame, selection: Selection) -> pd.DataFrame:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.ndimage import gaussian_filter1d
 
 from app.analysis.figures import TEAMS
-from app.analysis.match import AnalysedMatch, ChartData, turned
+from app.analysis.match import AnalysedMatch, ChartData, by_selected, turned
 from app.analysis.selection import Selection
 from app.tables.clock import stretch_name
 
 #: Danger of a pass or carry that ends in the last third, and of one that ends in the penalty area, beside the chances
 #: of shots. Ours: about as many expected goals follow from each.
 _THIRD_DANGER, _BOX_DANGER = 0.01, 0.04
+
+#: A sequence says how long it lasted in milliseconds.
+_ROUNDED_US = 1_000
 
 #: Width of the smoothing of momentum, in minutes.
 _MOMENTUM_MIN = 1.5
@@ -90,6 +94,52 @@ def sequences(match: AnalysedMatch, selection: Selection) -> ChartData:
         for team in match.teams(selection)
     }  # fmt: skip
     return ChartData(table, notes)
+
+
+def players_with_ball(match: AnalysedMatch, selection: Selection) -> ChartData:
+    """Of each player: seconds with the ball (until he loses it, and to his last contact), contacts, times, share.
+
+    The times are those of DEBS 2013 Q2 (14.2). The share is of what his team's players had. ``rows`` are his passes,
+    carries and shots.
+    """
+    had = match.chosen("stints", selection)
+    whole = had.groupby("team").seconds.sum()
+    mine = by_selected(had, selection)
+    doings = pd.concat([match.about(name, selection)[["player", "row"]] for name in ("passes", "carries", "shots")])
+    behind = doings.groupby("player").row.agg(list)
+    table = mine.groupby(["team", "player"]).agg(
+        seconds=("seconds", "sum"), hit_s=("hit_s", "sum"), hits=("hits", "sum"), n=("seconds", "size")
+    ).reset_index()  # fmt: skip
+    table["share"] = table.seconds / table.team.map(whole)
+    people = match.named(table.player)
+    table = table.assign(shirt=people.shirt, name=people["name"], rows=[behind.get(one, []) for one in table.player])
+    table = table.sort_values(["team", "seconds"], ascending=[False, False]).reset_index(drop=True)
+    return ChartData(table, {team: float(whole.get(team, 0.0)) for team in match.teams(selection)})
+
+
+def chains(match: AnalysedMatch, selection: Selection) -> ChartData:
+    """Each sequence of passes (11.1) and each double pass (11.2), with its passes in ``rows``."""
+    found = match.chosen("chains", selection)
+    found = found[found.team == selection.team] if selection.team else found
+    passes = match.chosen("passes", selection)
+    if selection.players:
+        of_player = passes[passes.player.isin(selection.players) | passes.receiver.isin(selection.players)]
+        found = found[np.array([_between(of_player, row) != [] for row in found.itertuples()], bool)]
+    columns = ["team", "kind", "clock", "begin_us", "ts_us", "passes", "seconds"]
+    table = found[columns].reset_index(drop=True)
+    table["rows"] = [_between(passes, row) for row in table.itertuples()]
+    notes = {}
+    for team in match.teams(selection):
+        mine = found[(found.team == team) & (found.kind == "sequence")]
+        doubles = int(((found.team == team) & (found.kind == "double pass")).sum())
+        notes[team] = {"n": len(mine), "passes": _mean(mine.passes), "longest": _most(mine.passes), "doubles": doubles}
+    return ChartData(table, notes)
+
+
+def _between(passes: pd.DataFrame, row: Any) -> list[int]:
+    """The complete passes of a team from the begin of a sequence to its end; a begin is rounded to milliseconds."""
+    done = passes[(passes.team == row.team) & (passes.outcome == "complete")]
+    return done.row[(done.ts_us >= row.begin_us - _ROUNDED_US) & (done.ts_us < row.ts_us)].tolist()
 
 
 def _within(had: pd.DataFrame, doings: Sequence[pd.DataFrame]) -> list[list[int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from app.analysis import duels, passes, places, possession, pressing, running, set_plays, shots, summary
+from app.analysis import duels, passes, places, possession, pressing, running, set_plays, shape, shots, summary
 from app.analysis.match import AnalysedMatch, ChartData
 from app.analysis.selection import Selection
 
@@ -37,8 +37,11 @@ CHARTS: Mapping[str, Chart] = {
     "possession": Chart("Possession", "Possession", possession.possession, ("step",)),
     "territory": Chart("Possession", "Territory (field tilt)", possession.territory, ("step",)),
     "sequences": Chart("Possession", "Possessions", possession.sequences),
+    "players_with_ball": Chart("Possession", "Players with the ball", possession.players_with_ball),
+    "chains": Chart("Possession", "Pass sequences and double passes", possession.chains),
     "pressing": Chart("Pressing", "PPDA", pressing.pressing, ("step",)),
     "regains": Chart("Pressing", "Balls won", pressing.regains),
+    "shape_time": Chart("Pressing", "Pressing index and area of the team", shape.shape_time, ("step",)),
     "duel_map": Chart("Duels", "Duels", duels.duel_map),
     "duels": Chart("Duels", "Duels by player", duels.duel_table),
     "running": Chart("Running", "Distance by zone of speed", running.running_players, ("zones",)),
@@ -47,6 +50,7 @@ CHARTS: Mapping[str, Chart] = {
     "heat_map": Chart("Places", "Heat map of positions", places.heat_map, ("grid", "phase")),
     "touch_map": Chart("Places", "Heat map of actions", places.touch_map, ("grid",)),
     "average_positions": Chart("Places", "Average positions", places.average_positions),
+    "ball_time": Chart("Places", "Speed and height of the ball", shape.ball_time, ("step",)),
     "set_plays": Chart("Set plays", "Set plays", set_plays.set_plays),
     "players": Chart("Players", "Players", summary.players),
 }

@@ -58,7 +58,7 @@ def running_players(match: AnalysedMatch, selection: Selection) -> ChartData:
 def running_time(match: AnalysedMatch, selection: Selection) -> ChartData:
     """Of each team and stretch of the match: metres, metres faster than 20 km/h, sprints."""
     tracks = _stepped(match, selection)
-    tracks["stretch"] = _stretch_of(match, tracks, selection.step_min)
+    tracks["stretch"] = stretch_of(match, tracks, selection.step_min)
     fast = tracks.step_m.where(tracks.speed_m_s * 3.6 > _FAST_KM_H, 0.0)
     by = tracks.assign(fast_m=fast).groupby(["stretch", "team"], observed=True)
     table = by.agg(ts_us=("ts_us", "min"), distance_m=("step_m", "sum"), fast_m=("fast_m", "sum")).reset_index()
@@ -78,7 +78,8 @@ def sprint_map(match: AnalysedMatch, selection: Selection) -> ChartData:
                                                      match.teams(selection)})  # fmt: skip
 
 
-def _stretch_of(match: AnalysedMatch, tracks: pd.DataFrame, step_min: int) -> pd.Categorical:
+def stretch_of(match: AnalysedMatch, tracks: pd.DataFrame, step_min: int) -> pd.Categorical:
+    """Name of the stretch of the match clock in which each row of positions lies."""
     begins = {span.period: span.begin_us for span in match.spans}
     since_us = tracks.ts_us.to_numpy() - tracks.period.map(begins).to_numpy(np.int64)
     number = since_us // (step_min * 60_000_000)

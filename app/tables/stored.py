@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from app.base.files import write_atomically
+from app.tables.ball import BALL, CHAINS, STINTS, ball_table, chain_table, stint_table
 from app.tables.build import flat_tables
 from app.tables.columns import TABLES
 from app.tables.periods import FORMATIONS, PERIODS, formation_table, period_table
@@ -29,8 +30,16 @@ from replay.match_store import part_file, read_commits
 
 FOLDER = "tables"
 
-#: Names of further tables among the files.
-_TRACKS, _PERIODS, _FORMATIONS = "tracks", "periods", "formations"
+#: Names of positions among the files.
+_TRACKS, _BALL = "tracks", "ball"
+
+#: Further tables that are made of events: schema and maker.
+_FURTHER: Mapping[str, tuple[pa.Schema, Callable[[Path], pa.Table]]] = {
+    "periods": (PERIODS, period_table),
+    "formations": (FORMATIONS, formation_table),
+    "stints": (STINTS, stint_table),
+    "chains": (CHAINS, chain_table),
+}
 
 
 def stored_tables(folder: Path | str, names: Sequence[str] = tuple(TABLES)) -> dict[str, pa.Table]:
@@ -53,19 +62,22 @@ def stored_tracks(folder: Path | str) -> pa.Table:
     return _stored(Path(folder), [_TRACKS], {_TRACKS: TRACKS}, lambda _: {_TRACKS: track_table(Path(folder))})[_TRACKS]
 
 
-def stored_periods(folder: Path | str) -> tuple[pa.Table, pa.Table]:
-    """Return the periods and the formations of a match (``PERIODS``, ``FORMATIONS``).
+def stored_ball(folder: Path | str) -> pa.Table:
+    """Return where the ball was (``app.tables.ball.BALL``), as :func:`stored_tracks` does for players."""
+    return _stored(Path(folder), [_BALL], {_BALL: BALL}, lambda _: {_BALL: ball_table(Path(folder))})[_BALL]
+
+
+def stored_further(folder: Path | str) -> dict[str, pa.Table]:
+    """Return the tables that only the analyst's room has: ``periods``, ``formations``, ``stints``, ``chains``.
 
     Errors as in :func:`stored_tables`.
     """
-    schemas, makers = (
-        {_PERIODS: PERIODS, _FORMATIONS: FORMATIONS},
-        {_PERIODS: period_table, _FORMATIONS: formation_table},
-    )
-    found = _stored(
-        Path(folder), tuple(schemas), schemas, lambda missing: {name: makers[name](Path(folder)) for name in missing}
-    )
-    return found[_PERIODS], found[_FORMATIONS]
+    schemas = {name: schema for name, (schema, _) in _FURTHER.items()}
+
+    def build(missing: list[str]) -> dict[str, pa.Table]:
+        return {name: _FURTHER[name][1](Path(folder)) for name in missing}
+
+    return _stored(Path(folder), tuple(schemas), schemas, build)
 
 
 def tables_key(folder: Path) -> str:

@@ -64,7 +64,7 @@ def read_tracks(folder: Path) -> Iterator[tuple[str, str, np.ndarray]]:
         track = track[np.isfinite(track).all(axis=1)]
         if len(track):
             name = codes.dictionary[int(indices[chosen[0]])].as_py()
-            yield teams[int(chosen[0])].as_py(), name, _averaged(track)
+            yield teams[int(chosen[0])].as_py(), name, averaged(track)
 
 
 def steps_of(track: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -92,7 +92,8 @@ def track_table(folder: Path) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _averaged(track: np.ndarray) -> np.ndarray:
+def averaged(track: np.ndarray) -> np.ndarray:
+    """A track (rows that begin with a time) averaged over fifths of a second."""
     bins = np.floor(track[:, 0] / BIN_US)
     first = np.flatnonzero(np.diff(bins, prepend=bins[0] - 1))
     sizes = np.diff(first, append=len(track))

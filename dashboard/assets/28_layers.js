@@ -15,6 +15,7 @@
     ["control", "Pitch control", false],
     ["pressure", "Pressure", false],
     ["options", "Passing options", false],
+    ["carried", "Path with the ball", false],
     ["heat", "Heat map", false],
   ];
 

@@ -363,7 +363,11 @@
     halfX = Number(canvas.dataset.halfX);
     halfY = Number(canvas.dataset.halfY);
     canvas.addEventListener("mousemove", point);
-    canvas.addEventListener("click", (event) => T.find.follow("player", under(...mouse(event))));
+    canvas.addEventListener("click", function (event) {
+      const player = under(...mouse(event));
+      if (event.shiftKey) T.find.gather(player);
+      else T.find.follow("player", player);
+    });
     canvas.addEventListener("mouseleave", () => (document.getElementById("tip").hidden = true));
   };
 })();

@@ -11,6 +11,9 @@
   const KIND_US = 60e6; // events of the chosen kind stay this long
   const OPTION_LEAST = 0.7; // as passing_options.least_share
 
+  const GAP_US = 500e3; // a clock that moves farther was moved: the path begins anew
+
+  const run = { id: null, us: 0, points: [] };
   const images = {};
   let version = 0; // of the pictures
   let controlAt = 0;
@@ -154,6 +157,43 @@
     pen.globalAlpha = 1;
   }
 
+  /* Where the holder of the ball has run with it; the path stays until another player has it. */
+  function follow(holder) {
+    const clock = T.scene.clock;
+    const isNext = clock >= run.us && clock - run.us < GAP_US;
+    if (!isNext || (holder && holder.id !== run.id)) Object.assign(run, { id: holder ? holder.id : null, points: [] });
+    if (holder && (clock > run.us || !run.points.length)) run.points.push([holder.x, holder.y]);
+    run.us = clock;
+  }
+
+  function carried() {
+    const { pen, path, wide } = T.draw.at;
+    follow(situation().holder);
+    if (run.points.length < 2) return;
+    path(run.points);
+    pen.lineWidth = wide(4);
+    pen.lineJoin = "round";
+    pen.strokeStyle = T.colours.team(T.scene.team(run.id));
+    pen.globalAlpha = 0.9;
+    pen.stroke();
+    pen.globalAlpha = 1;
+    pen.lineJoin = "miter";
+  }
+
+  /* A line over two chosen players, a hull over three and more. */
+  function group() {
+    const { pen, path, wide } = T.draw.at;
+    const places = [...T.find.group].map((id) => T.scene.bodies.get(id)).filter((one) => one).map((one) => [one.x, one.y]);
+    if (places.length < 2) return;
+    path(places.length > 2 ? T.hull(places) : places, true);
+    pen.fillStyle = pen.strokeStyle = T.colours.text;
+    pen.globalAlpha = 0.12;
+    pen.fill();
+    pen.globalAlpha = 1;
+    pen.lineWidth = wide(2);
+    pen.stroke();
+  }
+
   /* Where everybody has been since the page opened: of the followed player, else of the ball. */
   function warm(field) {
     const clock = T.scene.liveClock;
@@ -203,6 +243,8 @@
     pen.globalAlpha = 1;
   }
 
+  T.pathWithBall = { follow, run };
+
   /* Pictures of the ground: brings them up to date, and returns their version; `field` is half the length and half the
      width of the pitch. */
   T.groundLayers = function (now, field) {
@@ -227,6 +269,8 @@
     if (on.offside) offside(field);
     if (on.options) options();
     if (on.pressure) pressure(field);
+    if (on.carried) carried();
     if (T.layers.kind) kind();
+    group();
   };
 })();

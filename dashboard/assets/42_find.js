@@ -9,6 +9,7 @@
     text: "",
     player: null,
     kind: null,
+    group: new Set(), // players with a line or a hull over them
   };
 
   /* True if a kind is that of a rule: the same, or one of `name.*`. */
@@ -34,20 +35,27 @@
     T.list.review();
   };
 
+  /* Takes a player into the group, or out of it; nobody empties it. */
+  find.gather = function (player) {
+    if (!player) find.group.clear();
+    else if (!find.group.delete(player)) find.group.add(player);
+    write();
+  };
+
+  function chip(text, title, act) {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: text + " ×", title, onclick: act });
+    return button;
+  }
+
   function write() {
     const view = document.getElementById("followed");
-    const followed = ["player", "kind"].filter((what) => find[what]);
-    view.hidden = !followed.length;
-    view.replaceChildren(
-      ...followed.map((what) => {
-        const button = document.createElement("button");
-        button.type = "button";
-        button.textContent = "Following " + (what === "player" ? T.words.player(find.player) : names.get(find.kind) || find.kind) + " ×";
-        button.title = "No longer follow";
-        button.onclick = () => find.follow(what, null);
-        return button;
-      })
-    );
+    const named = (what) => (what === "player" ? T.words.player(find.player) : names.get(find.kind) || find.kind);
+    const chips = ["player", "kind"].filter((what) => find[what])
+      .map((what) => chip("Following " + named(what), "No longer follow", () => find.follow(what, null)));
+    if (find.group.size) chips.push(chip("Line over " + [...find.group].map(T.words.last).join(", "), "No longer draw it", () => find.gather(null)));
+    view.hidden = !chips.length;
+    view.replaceChildren(...chips);
   }
 
   find.mount = function () {

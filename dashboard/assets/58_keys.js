@@ -41,6 +41,11 @@
     return true;
   }
 
+  function gather() {
+    const row = T.list.selected();
+    if (row && row.player) T.find.gather(row.player);
+  }
+
   function followKind() {
     const row = T.list.selected();
     T.find.follow("kind", row && row.kind !== T.find.kind ? row.kind : null);
@@ -61,6 +66,7 @@
       [", .", "a tenth of a second back, forward", (event) => [",", "."].includes(event.key) && (T.moment.by(event.key === "," ? -STEP_US : STEP_US), true)],
       ["/", "search", (event) => event.key === "/" && (byId("search").focus(), true)],
       ["T", "follow the player of the chosen event, or no longer", letter("t", followPlayer)],
+      ["Shift+T", "line or hull over players: takes the player of the chosen event in, or out (Shift and a click on a disc)", (event) => event.key === "T" && event.shiftKey && (gather(), true)],
       ["J", "follow the kind of the chosen event, or no longer", letter("j", followKind)],
       ["C", "the calm list, or everything at once", letter("c", T.list.everything)],
       ["K", "layers of the pitch", letter("k", () => toggle("layers"))],

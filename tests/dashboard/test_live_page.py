@@ -208,6 +208,56 @@ def test_layers_are_chosen_by_keyboard_and_remembered(page: LivePage):
     assert page.browser.run("return touchline.link.kinds().includes('hit')")
 
 
+def test_a_line_is_drawn_over_players_that_are_chosen(page: LivePage):
+    page.at(2.0)
+    kick = attempt(1, 1.0)
+    page.feed.publish(kick)
+    page.open()
+    page.lines(kick.id)
+    drawn = "return document.getElementById('overlay').toDataURL()"
+    click = """
+      const canvas = document.getElementById('overlay'), box = canvas.getBoundingClientRect();
+      const { px, py } = touchline.draw.at, one = touchline.scene.bodies.get(arguments[0]);
+      canvas.dispatchEvent(new MouseEvent('click',
+        {shiftKey: true, clientX: box.left + px(one.x), clientY: box.top + py(one.y)}));
+    """
+    page.browser.wait(lambda: page.browser.run("return touchline.scene.bodies.size") == 22, "the players")
+    before = page.browser.run(drawn)
+    page.browser.run(click, "home_5")
+    page.browser.run(click, "away_5")
+    names = page.text("#followed")
+    assert "Line over Eriksen" in names
+    assert page.browser.run("return [...touchline.find.group]") == ["home_5", "away_5"]
+    page.browser.wait(lambda: page.browser.run(drawn) != before, "the line")
+    page.press("\ue015")  # down: the newest event, by Dahl
+    key = "new KeyboardEvent('keydown', {key: 'T', shiftKey: true, bubbles: true})"
+    page.browser.run(f"document.body.dispatchEvent({key})")
+    page.browser.wait(lambda: page.browser.run("return touchline.find.group.has('home_4')"), "the third one")
+    page.browser.run("[...document.querySelectorAll('#followed button')].at(-1).click()")
+    assert page.browser.run("return touchline.find.group.size") == 0
+
+
+def test_the_path_with_the_ball_begins_anew_with_each_holder(page: LivePage):
+    page.open()
+    found = page.browser.run(
+        """
+        const { follow, run } = touchline.pathWithBall, points = [];
+        let clock = 0;
+        Object.defineProperty(touchline.scene, 'clock', { get: () => clock, configurable: true });
+        const at = (us, id, x) => {
+          clock = us;
+          follow(id && { id, x, y: 0 });
+          points.push([run.id, run.points.length]);
+        };
+        at(0, 'a', 0); at(40e3, 'a', 1); at(40e3, 'a', 1); at(80e3, null); at(120e3, 'a', 2); at(160e3, 'b', 5);
+        at(200e3, 'b', 6); at(5e6, 'b', 9); at(1e6, null);
+        return points;
+        """
+    )
+    a, b = [["a", n] for n in (1, 2, 2, 2, 3)], [["b", n] for n in (1, 2, 1)]
+    assert found == [*a, *b, [None, 0]]
+
+
 def test_the_models_of_the_layers_are_those_of_the_detectors(page: LivePage):
     page.open()
     rng = random.Random(5)

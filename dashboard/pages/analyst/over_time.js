@@ -110,6 +110,31 @@ export function runningTime(rows, notes, context) {
     `${context.overview.home} left, ${context.overview.away} right; the last stretch of a half has its added time`);
 }
 
+export function shapeTime(rows, notes, context) {
+  if (!notes.measured) return unmeasured();
+  const figure = context.option("figure", "press_per_s", ["press_per_s", "area_m2"], { press_per_s: "pressing index", area_m2: "area" });
+  const said = { press_per_s: "Sum over opponents of the ball's holder of their approach over their distance (StreamTeam), while the others have the ball; high is close pressing", area_m2: "Mean area around the outfield players in m²" };
+  return paired(rows, context, figure, (row) => `pressing index ${(row.press_per_s || 0).toFixed(2)} a second, area ${Math.round(row.area_m2 || 0)} m²`,
+    `${context.overview.home} left, ${context.overview.away} right. ${said[figure]}; the last stretch of a half has its added time`);
+}
+
+/* One bar for each stretch, with the greatest value above it. */
+export function ballTime(rows, notes, context) {
+  if (!notes.measured) return unmeasured();
+  const figure = context.option("figure", "speed_m_s", notes.heights ? ["speed_m_s", "height_m"] : ["speed_m_s"], { speed_m_s: "speed", height_m: "height" });
+  const [greatest, unit] = figure === "speed_m_s" ? ["top_m_s", "m/s"] : ["top_m", "m"];
+  const most = Math.max(1e-9, ...rows.map((row) => row[greatest] || 0)) * 1.08;
+  const { svg, x, y } = field(context.whole, HEIGHT, context.title, { xs: [0, rows.length], ys: [0, most], xTicks: rows.map((row, at) => [at + 0.5, row.stretch]), yTicks: ticks(most) });
+  const wide = Math.max(1, x(1) - x(0) - 6);
+  rows.forEach((row, at) => {
+    if (row[figure] === null) return;
+    const label = `${row.stretch}: ${row[figure].toFixed(1)} ${unit} on average, at most ${row[greatest].toFixed(1)} ${unit}`;
+    svg.append(shape("rect", { x: x(at) + 3, y: y(row[figure]), width: wide, height: Math.max(0.5, y(0) - y(row[figure])), fill: token("soft"), title: label }));
+    svg.append(shape("line", { x1: x(at) + 3, x2: x(at) + 3 + wide, y1: y(row[greatest]), y2: y(row[greatest]), stroke: token("text"), "stroke-width": 2, title: label }));
+  });
+  return [{ svg, wide: true, caption: `Mean (bar) and greatest (line) ${figure === "speed_m_s" ? "speed on the ground" : "height"} in ${unit}${notes.heights ? "" : "; the source has no height of the ball"}` }];
+}
+
 const unmeasured = () => [{ empty: "The store of this match has no positions." }];
 
 const SHADES = [0.16, 0.34, 0.52, 0.76, 0.9, 1];

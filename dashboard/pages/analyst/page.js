@@ -14,6 +14,7 @@ const DRAW = {
   pass_network: onPitch.passNetwork, pass_sonar: onPitch.passSonar, pass_flow: onPitch.passFlow, pass_matrix: tables.passMatrix,
   progressive: onPitch.passMap, line_breaking: onPitch.passMap, passes: onPitch.passMap, possession: overTime.shares,
   territory: overTime.shares, sequences: tables.sequences, pressing: overTime.ppda, regains: onPitch.regains,
+  players_with_ball: tables.playersWithBall, chains: tables.chains, shape_time: overTime.shapeTime, ball_time: overTime.ballTime,
   duel_map: onPitch.duelMap, duels: tables.duels, running: overTime.runningPlayers, running_time: overTime.runningTime,
   sprints: onPitch.runs, heat_map: onPitch.heat, touch_map: onPitch.heat, average_positions: onPitch.averagePositions,
   set_plays: onPitch.setPlays, players: tables.players, comparison: tables.comparison,

@@ -122,6 +122,30 @@ export function sequences(rows, notes, context) {
   return [{ node: sortable([["Begin", "click: play it"], ["Team", ""], ["Length", ""], ["Passes", "click: its actions"], ["From", "how it began"], ["To", "how it ended"], ["xG", ""], ["Gain m", "towards the goal"]], lines, "Possessions"), caption: words.join("; ") }];
 }
 
+export function playersWithBall(rows, notes, context) {
+  const lines = rows.map((row) => ({
+    values: [row.shirt, row.name, row.team, row.seconds, row.share, row.hit_s, row.hits, row.n],
+    line: element("tr", {}, element("td", { class: "number" }, String(row.shirt ?? "")), element("th", { scope: "row" }, row.name),
+      element("td", { class: row.team }, context.overview[row.team]), cell(number(row.seconds, 1) + " s", row.rows, context, "With the ball: " + row.name),
+      element("td", {}, number(100 * row.share, 0) + " %"), element("td", {}, number(row.hit_s, 1) + " s"), element("td", {}, String(row.hits)), element("td", {}, String(row.n))),
+  }));
+  const heads = [["#", "shirt"], ["Name", ""], ["Team", ""], ["Time", "until another player's contact or a dead ball; click: what he did"], ["Share", "of his team"], ["To last contact", "from the first contact of each time to the last"], ["Contacts", ""], ["Times", "how often he had the ball"]];
+  return [{ node: sortable(heads, lines, "Players with the ball"), caption: "By contacts, as DEBS 2013 Q2 and detector 14.2" }];
+}
+
+export function chains(rows, notes, context) {
+  const lines = rows.map((row) => ({
+    values: [row.begin_us, row.team, row.kind, row.passes, row.seconds],
+    line: element("tr", {}, element("td", {}, context.play(row.begin_us, row.ts_us)), element("td", { class: row.team }, context.overview[row.team]),
+      element("td", { class: "words" }, row.kind), cell(String(row.passes), row.rows, context, `Passes of a ${row.kind} at ${row.clock}`), element("td", {}, number(row.seconds, 1) + " s")),
+  }));
+  const words = context.teams.map((team) => {
+    const one = notes[team];
+    return `${context.overview[team]}: ${one.n} sequences, ${number(one.passes, 1)} passes on average, at most ${one.longest ?? 0}; ${one.doubles} double passes`;
+  });
+  return [{ node: sortable([["Begin", "click: play it"], ["Team", ""], ["Kind", "sequence of passes (11.1) or double pass (11.2)"], ["Passes", "click: its passes"], ["Length", ""]], lines, "Sequences"), caption: words.join("; ") }];
+}
+
 /* Numbers of the chosen players next to each other, whole or for 90 minutes. */
 export function comparison(rows, notes, context) {
   if (rows.length < 2) return [{ empty: "Choose two or more players on the left to compare them." }];

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from app.analysis.match import AnalysedMatch, read_analysed
@@ -12,6 +13,10 @@ from app.analysis.registry import CHARTS
 from app.analysis.running import lasting
 from app.analysis.selection import Selection, SelectionError, parse_selection
 from app.analysis.shots import freeze_frame
+from app.tables.ball import BALL
+from app.tables.tracks import TRACKS
+from detectors.control.pressure import PressingParameters, pressing_index_per_s
+from football.payloads import BallState, BodyState
 from replay.match_store import positions_between
 from tests.app.tables.small_match import FIRST_US, SECOND_US, S, event, small_store
 
@@ -272,3 +277,95 @@ def test_selections_are_read_and_refused():
                   {"player": ",".join("a" * 50)}):  # fmt: skip
         with pytest.raises(SelectionError, match=next(iter(wrong))):
             parse_selection(wrong)
+
+
+#: Contacts of both teams, a sequence and a double pass, beside the small match.
+HELD = [
+    event("play.live", 29, "ball:29", kick_us=29 * S),
+    event("hit", 30, "hit:30", "home_9", (0.0, 0.0)),
+    event("hit", 31, "hit:31", "home_9", (0.0, 0.0)),
+    event("hit", 33, "hit:33", "away_7", (0.0, 0.0)),
+    event("hit", 34, "hit:34", "home_7", (0.0, 0.0)),
+    event("play.dead", 40.5, "ball:40", variant="touch", place=(0.0, 34.0), since_us=40 * S),
+    event("hit", 41, "hit:41", "away_9", (0.0, 34.0)),  # of a dead ball
+    event("play.live", 45.3, "ball:45", "away_1", (0.0, 34.0), "throw_in", kick_us=45 * S),
+    event("hit", 47, "hit:47", "home_9", (0.0, 0.0)),
+    event("sequence.end", 30, "ball:20", "home", passes=2, seconds=11.0, since_us=26 * S),
+    event("onetwo", 21, "ball:20", "home_9", mate="home_7", seconds=11.0),
+]
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory) -> AnalysedMatch:
+    return read_analysed(small_store(tmp_path_factory.mktemp("held") / "store", extra=HELD))
+
+
+def test_a_player_has_the_ball_until_the_next_contact_or_a_dead_ball(held):
+    stints = [
+        (row.player, row.ts_us / S, row.end_us / S, row.hits, row.hit_s)
+        for row in held.tables["stints"].itertuples()
+        if 30 * S <= row.ts_us < 47 * S
+    ]
+    assert stints == [
+        ("home_9", 30, 33, 2, 1), ("away_7", 33, 34, 1, 0), ("home_7", 34, 40, 1, 0), ("away_1", 45, 47, 1, 0),
+    ]  # fmt: skip
+    found = {row["player"]: row for row in rows_of(held, "players_with_ball", begin_us=30 * S, end_us=46 * S)}
+    assert (found["home_9"]["seconds"], found["home_9"]["hits"], found["home_9"]["share"]) == (3, 2, 3 / 9)
+    assert notes_of(held, "players_with_ball", begin_us=30 * S, end_us=46 * S) == {"home": 9, "away": 3}
+
+
+def test_sequences_and_double_passes_have_their_passes(held):
+    double, sequence = sorted(rows_of(held, "chains"), key=lambda row: row["kind"])
+    assert (double["kind"], double["passes"], sequence["kind"], sequence["passes"]) == ("double pass", 2, "sequence", 2)
+    assert (double["begin_us"], sequence["begin_us"]) == (10 * S, 10 * S)
+    assert behind(held, sequence["rows"]) == ["passes home_9", "passes home_7"]
+    assert notes_of(held, "chains")["home"] == {"n": 1, "passes": 2.0, "longest": 2, "doubles": 1}
+    assert rows_of(held, "chains", players=("home_1",)) == rows_of(held, "chains", team="away") == []
+
+
+def test_speed_and_height_of_the_ball_over_time(match):
+    first, second = rows_of(match, "ball_time")
+    assert (first["stretch"], second["stretch"]) == ("0-5", "45-50")
+    # The ball rolls half a metre a second at the height of its middle.
+    assert (first["speed_m_s"], first["height_m"]) == (pytest.approx(0.5, abs=0.01), pytest.approx(0.1, abs=1e-6))
+    assert rows_of(match, "ball_time", begin_us=9_000 * S) == []
+
+
+def test_differential_pressing_over_time_is_that_of_the_detector(match):
+    ball = match.ball.set_index("ts_us")
+    (row,) = [row for row in rows_of(match, "shape_time", team="away", end_us=SECOND_US) if row["stretch"] == "0-5"]
+    mine = match.tracks[(match.tracks.team == "away") & (match.tracks.ts_us < SECOND_US)]
+    had = match.tables["possessions"].query("team == 'home'")
+    indices = []
+    for ts_us, rows in mine.groupby("ts_us"):
+        before = mine[mine.ts_us == ts_us - 200_000].set_index("player")
+        is_home = ((had.ts_us <= ts_us) & (ts_us < had.end_us)).any()
+        if ts_us - 200_000 not in ball.index or before.empty or not is_home:
+            continue
+        sign = match.attacks_x("away", int(ts_us))
+        place, last = (ball.loc[at, ["x_m", "y_m"]].to_numpy(float) * sign for at in (ts_us, ts_us - 200_000))
+        moving = BallState(*place, 0.0, *((place - last) / 0.2), 0.0, 0)
+        bodies = [
+            BodyState(one.player, "away", "", one.x_m, one.y_m, 0.0, (one.x_m - before.x_m[one.player]) / 0.2,
+                      (one.y_m - before.y_m[one.player]) / 0.2)
+            for one in rows.itertuples() if one.player in before.index
+        ]  # fmt: skip
+        indices.append(pressing_index_per_s(moving, tuple(bodies), PressingParameters().nearest_m))
+    assert len(indices) > 50
+    assert row["press_per_s"] == pytest.approx(np.mean(indices), rel=1e-3)
+    assert row["press_per_s"] > 0
+
+
+def test_the_area_of_a_team_is_that_around_its_outfield_players(match):
+    corners = {"p1": (0, 0), "p2": (20, 0), "p3": (20, 10), "p4": (0, 10), "p5": (5, 5), "home_1": (-50, 0)}
+    times = [FIRST_US + step * 200_000 for step in range(20)]
+    rows = [
+        {"team": "home", "player": name, "ts_us": ts_us, "x_m": x_m, "y_m": y_m}
+        for ts_us in times for name, (x_m, y_m) in corners.items()
+    ]  # fmt: skip
+    tracks = pa.Table.from_pylist(rows, TRACKS)
+    tables = {name: pa.Table.from_pandas(table.drop(columns="row", errors="ignore"), preserve_index=False)
+              for name, table in match.tables.items()}  # fmt: skip
+    other = AnalysedMatch(match.sheet, tables, match.spans, lambda: tracks, BALL.empty_table)
+    (found,) = rows_of(other, "shape_time", team="home")
+    assert found["area_m2"] == pytest.approx(200.0)  # home_1 keeps the goal

@@ -150,6 +150,30 @@ def test_every_group_draws_its_charts_without_error(browser: Browser, url: str):
     assert browser.foreign_hosts(url) == set()
 
 
+#: Drawings that reach beyond their card, and the least height of their letters in pixels.
+DRAWN = """
+const drawings = [...document.querySelectorAll('.card svg')];
+const outside = drawings.filter((svg) => {
+  const box = svg.getBoundingClientRect(), card = svg.closest('.card').getBoundingClientRect();
+  return box.left < card.left || box.right > card.right + 0.5 || box.right > innerWidth;
+}).map((svg) => svg.getAttribute('aria-label'));
+const heights = [...document.querySelectorAll('.card svg text')].map((one) => one.getBoundingClientRect().height);
+return [outside, Math.min(...heights), document.documentElement.scrollWidth <= innerWidth];
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("size", "letter_px"), [((3840, 2160), 20), ((1180, 820), 10), ((820, 1180), 10)])
+def test_charts_fill_their_cards_at_any_size(browser: Browser, url: str, size: tuple[int, int], letter_px: float):
+    browser.resize(*size)
+    for group in ("Overview", "Passes", "Pressing", "Running"):
+        opened(browser, url, group)
+        outside, least_px, fits = browser.run(DRAWN)
+        assert (outside, fits) == ([], True), group
+        assert least_px >= letter_px, group
+    browser.resize(1280, 720)
+
+
 @pytest.mark.browser
 def test_the_selection_narrows_what_is_drawn_and_stands_in_the_address(browser: Browser, url: str):
     opened(browser, url, "Shots")
