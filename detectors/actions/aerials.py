@@ -7,11 +7,21 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.decisions import at_most, note
+from detectors.decisions import at_least, at_most, note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.constants import GRAVITY_M_S2
-from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, payload_of
+from football.match_sheet import MatchSheet
+from football.payloads import (
+    BallState,
+    BodyState,
+    EventPayload,
+    Frame,
+    Scalar,
+    frame_of,
+    location_m,
+    payload_of,
+)
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -25,6 +35,7 @@ class AerialParameters(msgspec.Struct, frozen=True):
         ahead_us: the ball is there at most this long after the jump.
         step_us: step of the prediction.
         within_us: a duel that neither player has won by then is over.
+        head_m: without jumps, least height of a contact with an opponent in reach of the ball.
     """
 
     reach_m: Annotated[float, reason("Hierarchy 6.9.")] = 1.5
@@ -32,6 +43,7 @@ class AerialParameters(msgspec.Struct, frozen=True):
     ahead_us: Annotated[int, reason("Hierarchy 6.9.")] = 500_000
     step_us: Annotated[int, reason("Ours.")] = 50_000
     within_us: Annotated[int, reason("Ours.")] = 1_500_000
+    head_m: Annotated[float, reason("Ours: who stands heads a lower ball.")] = 1.8
 
 
 class AerialState(msgspec.Struct, frozen=True, gc=False):
@@ -47,20 +59,25 @@ class AerialDuel:
     of the two touches it first.
 
     ``player`` of the start jumps, of the win touches the ball. The position of the start is the predicted one of the
-    ball. Named by the jump. ``detail``: ``other`` (the opponent).
+    ball. Named by the jump. Without limb transmitters nobody is seen to jump: then both are published when a player
+    plays a ball above his head with an opponent in reach of it, who is the ``player`` of the start. Goalkeepers claim.
+    ``detail``: ``other`` (the opponent).
     """
 
-    def __init__(self, parameters: AerialParameters | None = None) -> None:
+    def __init__(self, sheet: MatchSheet, parameters: AerialParameters | None = None) -> None:
         self.parameters = parameters or AerialParameters()
+        # As the registry enables the detector of jumps (3.5).
+        self._jumps = {"left_foot", "right_foot"} <= {*sheet.quality.limbs}
+        self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
         self.spec = Spec(
             name="aerial_duel",
             number="6.9",
             level=6,
-            inputs=("frame", "jump.take_off", "hit", "touch", "phase.dead", "phase.live"),
+            inputs=("frame", *(("jump.take_off",) if self._jumps else ()), "hit", "touch", "phase.dead", "phase.live"),
             outputs=("aerial.start", "aerial.won"),
             parameters=msgspec.structs.asdict(self.parameters),
             source="kloppy AERIAL; socceraction issue 470; numbers ours",
-            needs="limb transmitters, for the jumps",
+            needs="height of the ball",
             team_variants={"aerial.won": ("",)},
             details=dict.fromkeys(("aerial.start", "aerial.won"), ("other",)),
         )
@@ -78,7 +95,24 @@ class AerialDuel:
             return AerialState(event.kind == "phase.dead", state.frame), NOTHING
         if event.kind == "jump.take_off":
             return self._jumped(state, event, payload)
-        return self._played(state, event, payload)
+        return self._played(state, event, payload) if self._jumps else self._headed(state, event, payload)
+
+    def _headed(self, state: AerialState, event: Event, played: EventPayload) -> Step[AerialState]:
+        """The duel of a player who plays a high ball, and the opponent beside it."""
+        if state.dead or state.frame is None or played.player in self._keepers or played.z_m is None:
+            return state, NOTHING
+        if not at_least("height of the ball", played.z_m, self.parameters.head_m, "aerial_duel.head_m"):
+            return state, NOTHING
+        frame, place = frame_of(state.frame), (*location_m(played), played.z_m)
+        own = next((b for b in frame.players if b.object_id == played.player), None)
+        rival = None if own is None else _nearest_rival(frame, own, place, self.parameters.reach_m)
+        if rival is None or rival.object_id in self._keepers:
+            return state, NOTHING
+        detail: dict[str, Scalar] = {"other": played.player}
+        begun = EventPayload("", rival.team, rival.object_id, *place, detail=detail)
+        start = make_event("aerial.start", event.ts_us, event.source, begun, causes=(event.id,))
+        won = msgspec.structs.replace(played, variant="", detail={"other": rival.object_id})
+        return state, (start, make_event("aerial.won", event.ts_us, event.source, won, causes=(start.id, event.id)))
 
     def _jumped(self, state: AerialState, event: Event, jump: EventPayload) -> Step[AerialState]:
         going_on = state.start is not None and event.ts_us - state.start.ts_us <= self.parameters.within_us

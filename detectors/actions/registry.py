@@ -9,7 +9,7 @@ from detectors.actions.loose import LooseBall
 from detectors.actions.passes import PassAttempt
 from detectors.actions.possession import IndividualPossession, TeamPossession
 from detectors.actions.shots import ShotAttempt
-from detectors.registry import DetectorEntry, feet
+from detectors.registry import DetectorEntry
 
 _STRIKE = ("strike", "flight", "shot")
 
@@ -20,7 +20,7 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: TeamPossession(p.team_possession), ("team_possession",)),
     DetectorEntry(lambda s, p: PassAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
     DetectorEntry(lambda s, p: Duel(p.duel), ("duel",)),
-    DetectorEntry(lambda s, p: AerialDuel(p.aerial_duel), ("aerial_duel",), feet),
+    DetectorEntry(lambda s, p: AerialDuel(s, p.aerial_duel), ("aerial_duel",)),
     DetectorEntry(lambda s, p: Carry(s, p.carry, p.flight), ("carry", "flight")),
     DetectorEntry(lambda s, p: LooseBall(p.loose_ball), ("loose_ball",)),
 )

@@ -83,10 +83,11 @@ class TackleParameters(msgspec.Struct, frozen=True):
 
 
 class TackleState(msgspec.Struct, frozen=True, gc=False):
-    """State: the newest contact, and the tackle that may still be lost."""
+    """State: the newest contact, the tackle that may still be lost, and when play was last dead."""
 
     contact: Event | None = None
     tackle: Event | None = None
+    dead_us: int = -(2**62)
 
 
 class Tackle:
@@ -122,7 +123,7 @@ class Tackle:
     def step(self, state: TackleState, event: Event) -> Step[TackleState]:
         """Name a duel on the ground; the next contact may lose it."""
         if event.kind == "phase.dead":
-            return TackleState(), NOTHING
+            return TackleState(dead_us=event.ts_us), NOTHING
         payload = payload_of(event)
         if event.kind != "duel.end":
             return self._contact(state, event, payload)
@@ -130,11 +131,12 @@ class Tackle:
             return state, NOTHING
         won = _named("tackle.won", event, payload)
         dated_us = event.dated_us or event.ts_us
-        later = state.contact is not None and state.contact.ts_us > dated_us
-        return TackleState(state.contact, None if later and self._own(state.contact, payload.team) else won), (won,)
+        # The ball may have gone out, or a mate may have played it, by the time that the duel is known.
+        own = state.contact is not None and state.contact.ts_us > dated_us and self._own(state.contact, payload.team)
+        return TackleState(state.contact, None if own or state.dead_us >= dated_us else won), (won,)
 
-    def _own(self, contact: Event | None, team: Team) -> bool:
-        return contact is not None and payload_of(contact).team == team
+    def _own(self, contact: Event, team: Team) -> bool:
+        return payload_of(contact).team == team
 
     def _contact(self, state: TackleState, event: Event, made: EventPayload) -> Step[TackleState]:
         tackle = state.tackle

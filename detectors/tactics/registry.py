@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from detectors.registry import DetectorEntry, feet
+from detectors.registry import DetectorEntry
 from detectors.tactics.momentum import Momentum
 from detectors.tactics.offside_trap import OffsideTrap
 from detectors.tactics.overload import Overload
@@ -16,7 +16,7 @@ from detectors.tactics.turnovers import CounterPress, RecoveryRun
 #: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: CounterPress(p.counter_press), ("counter_press",)),
-    DetectorEntry(lambda s, p: SecondBall(p.second_ball), ("second_ball",), feet),
+    DetectorEntry(lambda s, p: SecondBall(p.second_ball), ("second_ball",)),
     DetectorEntry(lambda s, p: OffBallRun(s, p.off_ball_run), ("off_ball_run",)),
     DetectorEntry(lambda s, p: RecoveryRun(s, p.recovery_run), ("recovery_run",)),
     DetectorEntry(lambda s, p: PressTrigger(s, p.press_trigger), ("press_trigger",)),

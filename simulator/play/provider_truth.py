@@ -7,8 +7,8 @@ Sources: Opta (Stats Perform), published event definitions; of the duel StatsBom
   counts those on the player in possession, too).
 * *Tackle*: a player takes the ball from an opponent who has it, by playing it. It is won if the tackler's team plays
   the ball next, or the ball goes out; it is lost if the other team plays it next. A try that misses the ball is none.
-* *Take-on*: a player with the ball tries to get past an opponent. It is won if the opponent tries for the ball and is
-  passed, and lost if the opponent takes it.
+* *Take-on*: a player with the ball tries to get past an opponent. It is won if the opponent is near enough to play the
+  ball, is passed, and is left behind; it is lost if he takes it. Who runs along has not been beaten.
 * *Aerial duel*: both jump and challenge each other in the air.
 * *Interception*: a player reads an opponent's pass, and moves into its line. Of the pass an analyst sees where it went.
 * *Recovery*: a player wins a ball that nobody has, or that an opponent played directly to him, and secures it for his
@@ -39,6 +39,8 @@ LOOSE_M_S, LOOSE_M, RUNS_M_S = 8.0, 0.7, 9.0
 ONE_S = 3.0
 #: 7.12: least speed of who takes an opponent on; so far behind and so soon he is passed; so long the ball is kept.
 TAKES_ON_M_S, BEHIND_M, PASSED_S, KEPT_S = 2.5, 0.3, 1.5, 0.5
+#: The opponent is so near when he is passed, and so far when the ball has been kept.
+FACED_M, LEFT_M = 1.5, 1.0
 
 
 def challenge(
@@ -121,9 +123,13 @@ def watch_take_on(state: State) -> None:
         if state.holder != tried.holder or state.now_s - tried.since_s > PASSED_S:
             state.watching.takeon = None
         elif _ahead_m(state, tried.rival, tried.holder, tried.heading) < -BEHIND_M:
-            state.watching.takeon = replace(tried, passed_s=state.now_s, position=state.ball.position)
+            near = state.gap(tried.rival, *state.xy(tried.holder)) <= FACED_M
+            passed = replace(tried, passed_s=state.now_s, position=state.ball.position)
+            state.watching.takeon = passed if near else None
     elif state.now_s - tried.passed_s >= KEPT_S:
         state.watching.takeon = None
+        if state.gap(tried.rival, *state.xy(tried.holder)) < LEFT_M:
+            return
         won = state.truth.add(
             "takeon.won", tried.passed_s, tried.holder, tried.position, "", (), past=id_of(tried.rival)
         )
@@ -149,13 +155,13 @@ def _ahead_m(state: State, row: int, of: int, way: tuple[float, float]) -> float
 
 
 def jumped(state: State, row: int, rival: int, gap_m: float) -> None:
-    """Write an aerial duel once both have jumped for the ball."""
+    """Write an aerial duel once both have jumped for the ball; it begins when the first one does."""
     jumps = state.watching.jumps
     jumps[row] = state.now_s
-    both = gap_m <= AERIAL_M and state.now_s - jumps.get(rival, -9.0) <= TOGETHER_S
-    if both and state.watching.aerial is None:
-        x, y = state.xy(row)
-        index = state.truth.add("aerial.start", state.now_s, row, (x, y, 1.8), "", (), against=id_of(rival))
+    first_s = jumps.get(rival, -9.0)
+    if gap_m <= AERIAL_M and state.now_s - first_s <= TOGETHER_S and state.watching.aerial is None:
+        x, y = state.xy(rival)
+        index = state.truth.add("aerial.start", first_s, rival, (x, y, 1.8), "", (), against=id_of(row))
         state.watching.aerial = (row, rival, index)
 
 

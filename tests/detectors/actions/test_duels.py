@@ -59,8 +59,8 @@ def duels(*causes: Event) -> list[Row]:
 @pytest.mark.parametrize(
     "known",
     [LATER, about("hit", 1.4, "away_5"), about("hit", 1.4, "away_4"), about("phase.dead", 1.4),
-     about("hit", 2.2, "home_8")],
-    ids=["nobody plays it", "a mate plays it", "himself", "it is out", "the others much later"],
+     about("hit", 1.6, "home_8")],
+    ids=["nobody plays it", "a mate plays it", "himself", "it is out", "the others a moment later"],
 )  # fmt: skip
 def test_an_opponent_who_plays_the_ball_of_the_player_who_has_it_has_won_a_duel(known: Event) -> None:
     emitted = fold(Duel(), [*HAS, AT_IT, TAKES, known])
@@ -75,7 +75,7 @@ def test_an_opponent_who_plays_the_ball_of_the_player_who_has_it_has_won_a_duel(
     [
         [*HAS, AT_IT],
         [*HAS, AT_IT, TAKES],
-        [*HAS, AT_IT, TAKES, about("hit", 1.5, "home_8"), LATER],
+        [*HAS, AT_IT, TAKES, about("hit", 1.4, "home_8"), LATER],
         [*HAS, AT_IT, about("hit", 1.1, "home_8"), LATER],
         [*HAS[1:], AT_IT, TAKES, LATER],
         [*HAS, AT_IT, about("phase.dead", 1.05), TAKES, LATER],
@@ -92,6 +92,18 @@ def test_an_opponent_who_plays_the_ball_of_the_player_who_has_it_has_won_a_duel(
 )  # fmt: skip
 def test_no_duel(causes: list[Event]) -> None:
     assert duels(*causes) == []
+
+
+def test_the_ball_cannot_be_taken_from_who_has_only_poked_it_or_was_hit_by_it() -> None:
+    poked, taken_back = look(2.2, 0.3, home_9=0.9, away_4=0.0), about("hit", 2.3, "home_9")
+    end = look(3.5, 3.0, home_9=3.0, away_4=0.0)
+    assert duels(*HAS, AT_IT, TAKES, poked, taken_back, end) == GROUND
+    controlled = about("hit", 1.6, "away_4")
+    assert len(duels(*HAS, AT_IT, TAKES, controlled, poked, taken_back, end)) == 4
+    struck = [about("hit", 0.5, "home_9"), about("deflection", 0.5, "home_9")]
+    assert duels(*struck, AT_IT, TAKES, LATER) == []
+    assert duels(*struck, about("hit", 0.6, "home_9"), AT_IT, TAKES, LATER) == GROUND, "he has got hold of it"
+    assert duels(struck[0], about("deflection", 0.5, "home_8"), AT_IT, TAKES, LATER) == GROUND, "another one's"
 
 
 def test_two_opponents_who_run_for_a_loose_ball_are_in_a_duel_once_in_a_scramble() -> None:
@@ -112,6 +124,7 @@ def test_two_opponents_who_run_for_a_loose_ball_are_in_a_duel_once_in_a_scramble
     passed = about("hit", 0.9, "home_6", speed_after_m_s=12.0)
     assert duels(passed, go(3.0, 5.0), taken) == [], "it was passed to somebody"
     assert duels(about("hit", 2.9, "home_6"), go(3.0, 5.0), taken) == [], "it has just been played"
+    assert len(duels(about("hit", 0.9, "home_9"), go(3.0, 5.0), taken)) == 2, "one of them has lost it"
     assert duels(other, go(3.0, 5.0), about("hit", 3.1, "away_4", speed_before_m_s=9.0)) == [], "it is under way"
     assert duels(other, go(3.0, 5.0), about("hit", 3.1, "home_6")) == [], "neither plays it"
     assert len(duels(other, go(3.0, 5.0), taken, go(4.8, 5.0), about("hit", 4.9, "home_9"))) == 2, "one scramble"
@@ -152,6 +165,11 @@ def test_a_tackle_after_which_the_other_team_plays_the_ball_is_lost() -> None:
     assert tackles(TOUCH, TACKLED, about("hit", 3.0, "home_8")) == [("tackle.lost", "away_4", 1_500_000)]
 
 
+def test_a_tackle_into_touch_is_won_whoever_throws_in() -> None:
+    out = about("phase.dead", 2.0)
+    assert tackles(TOUCH, out, TACKLED, about("hit", 5.0, "home_8")) == [("tackle.won", "away_4", 1_500_000)]
+
+
 def test_a_loose_ball_and_an_opponent_who_was_passed_are_no_tackles() -> None:
     assert tackles(duel_end("away_4", "home_9", "", "loose")) == []
     assert tackles(duel_end("home_9", "away_4", "home_9", ahead_m=-0.5)) == []
@@ -178,6 +196,12 @@ def dribble(seconds: float, speed_m_s: float = 5.0, ball_m: float = 0.4, rival_m
     return [look(1 + t, speed_m_s * t + ball_m, speed_m_s, home_9=speed_m_s * t, away_4=rival_m) for t in times]
 
 
+def along(seconds: float) -> list[Event]:
+    """home_9 gets past an opponent who runs along and stays beside him."""
+    times = [0.1 * i for i in range(round(seconds / 0.1))]
+    return [look(1 + t, 5.0 * t + 0.4, 5.0, home_9=5.0 * t, away_4=0.6 + 4.2 * t) for t in times]
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_who_runs_past_an_opponent_and_keeps_the_ball_has_won_a_duel(sign: float) -> None:
     run = [
@@ -198,6 +222,7 @@ def test_who_runs_past_an_opponent_and_keeps_the_ball_has_won_a_duel(sign: float
     [
         [*HAS, *dribble(4.0, speed_m_s=1.0)],
         [*HAS, *dribble(1.5, ball_m=3.0)],
+        [*HAS, *along(2.5)],
         [*HAS, *dribble(1.5, rival_m=9.0)],
         [*HAS, *dribble(0.6)],
         [*HAS, *dribble(0.9), about("hit", 1.9, "away_4"), *dribble(1.5)[9:]],
@@ -205,7 +230,8 @@ def test_who_runs_past_an_opponent_and_keeps_the_ball_has_won_a_duel(sign: float
         [*HAS, about("phase.dead", 0.95), *dribble(1.5)],
         dribble(1.5),
     ],
-    ids=["walks", "without the ball", "far", "not past him", "loses it", "kicked", "dead", "nobody's ball"],
+    ids=["walks", "without the ball", "he runs along", "far", "not past him", "loses it", "kicked", "dead",
+         "nobody's ball"],
 )  # fmt: skip
 def test_nobody_is_passed(causes: list[Event]) -> None:
     assert [row for row in duels(*causes) if row[0] == "duel.end" and row[2] == "home_9"] == []

@@ -9,7 +9,7 @@ from detectors.actions.aerials import AerialDuel
 from detectors.emission import make_event
 from detectors.outcomes.saves import Save
 from detectors.outcomes.shots import ShotOnWoodwork
-from football.match_sheet import MatchSheet, Player, Team
+from football.match_sheet import MatchSheet, Player, Quality, Team
 from football.payloads import BallState, BodyState, EventPayload
 from football.payloads import build_frame as people_of
 from middleware.events import Event
@@ -18,6 +18,7 @@ from middleware.oracle import published
 from tests.detectors import stage
 from tests.detectors.scene import fold
 
+TAGS = MatchSheet(quality=Quality(limbs=("left_foot", "right_foot")))
 SHEET = MatchSheet(players=(Player("home_9", "home"), Player("away_1", "away", goalkeeper=True)))
 
 
@@ -170,7 +171,7 @@ def look(at_s: float, z_m: float = 2.6, speed_m_s: float = 10.0, ball_m: float =
 
 
 def aerials(*causes: Event) -> list[tuple[str, str, object]]:
-    return [(e.kind, e.payload.player, e.payload.detail["other"]) for e in fold(AerialDuel(), causes)]
+    return [(e.kind, e.payload.player, e.payload.detail["other"]) for e in fold(AerialDuel(TAGS), causes)]
 
 
 JUMP = about("jump.take_off", 1.0, "home_9")

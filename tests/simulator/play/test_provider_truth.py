@@ -94,17 +94,19 @@ def test_a_carrier_who_runs_at_an_opponent_and_is_tackled_loses_a_take_on() -> N
         assert kinds(state).count("takeon.lost") == lost
 
 
-def test_a_take_on_is_won_once_the_opponent_is_passed_and_the_ball_is_kept() -> None:
-    for last, won in ((HOLDER, 1), (RIVAL, 0)):
+def test_a_take_on_is_won_once_the_opponent_is_passed_and_left_and_the_ball_is_kept() -> None:
+    cases = ((HOLDER, 1.5, 3.0, 1), (RIVAL, 1.5, 3.0, 0), (HOLDER, 3.0, 4.0, 0), (HOLDER, 1.5, 1.6, 0))
+    for last, passed_at_m, later_at_m, won in cases:
         state = state_with({HOLDER: (0.0, 0.0), RIVAL: (0.8, 0.3)})
         state.holder = state.last = HOLDER
         provider_truth.tried(state, HOLDER, RIVAL, (1.0, 0.0))
         provider_truth.watch_take_on(state)
-        state.columns[HOLDER, :2] = 1.5, 0.0
+        state.columns[HOLDER, :2] = passed_at_m, 0.0
         provider_truth.watch_take_on(state)
         passed_s = state.now_s
         state.tick += 30
         state.last = last
+        state.columns[HOLDER, :2] = later_at_m, 0.0
         provider_truth.watch_take_on(state)
         assert kinds(state).count("takeon.won") == kinds(state).count("duel.end") == won
         assert all(row.t_s == passed_s for row in state.truth.rows)
