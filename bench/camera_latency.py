@@ -1,16 +1,18 @@
 """How good is the steering: the cost of latency on screen, the gain of events by chance, the distance to the best?
 
-Four questions on simulated matches (seeds 11 to 20), or on a tracked one, sent by the radio channel ``wifi``:
+Five questions on simulated matches (seeds 11 to 20), or on a tracked one, sent by the radio channel ``wifi``:
 
     latency   the ball reaches a planner with a picture of 15 degrees after a fixed delay: RMS and p95 error of the
               picture's middle, share of time with the ball outside, jerk of the plan
-    heads     the same plan through heads with a lag (second order, 0.1 s): jerk of the head against that of the plan,
+    heads     the same plan through heads with a lag (second order, --lag-ms): jerk of the head against the plan's,
               with error feedback and with the nearest speed, for the BRC-X400 and for a fine table of 127 speeds
     events    the whole planner on the engine's messages: pure buffering (K-slack that waits K out), speculation with
               every event believed, by chance, and waiting for confirmation; reaction and arrival
               (``camera.event_scores``), and path wasted on withdrawn events
     best      the score of the planner and of a ball-follower, as shares of the score of an oracle: the true path of
               the ball with room in front of it, smoothed with knowledge of the future
+    foresight the score of the planner if it knew the true path of the ball for a while ahead: what the goal asks for,
+              and whether the planner or what it can know is short of it
 
 The score of a track is the geometric mean of four shares:
 
@@ -21,7 +23,7 @@ The score of a track is the geometric mean of four shares:
     shown     of the time in which events that stand in the end hold the picture: that with their subject in it
 
     python -m bench.camera_latency [--seeds 11 12 ..] [--minutes 3] [--source FILE] [--traces DIR] [--json FILE]
-        [--table latency|events] [--chances FILE]
+        [--table latency|events|foresight] [--chances FILE]
 
 ``--chances`` writes the table of chances that the matches show (``camera/chances.toml``).
 """
@@ -30,6 +32,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -47,6 +50,7 @@ from camera.event_scores import EventScores
 from camera.framing import FramingTable, load_framing
 from camera.head import Pose
 from camera.interest import Pull, pulls_of
+from camera.lookahead import STEP_S
 from camera.metrics import derivatives, exact_jerk, rms
 from camera.motion import Motion, follow
 from camera.mount import Mount
@@ -56,6 +60,7 @@ from football.update_stream import BallView, UpdateRecord, View
 
 SEEDS = tuple(range(11, 21))
 DELAYS_MS = (60, 150, 300, 500, 800, 1276)
+FORESIGHTS_MS = (0, 300, 600, 1200)
 PICTURE_DEG, FRAME_US = 15.0, 40_000
 LAG_S = 0.1
 #: First seconds of a track that are not judged.
@@ -126,21 +131,40 @@ def delayed(trace: Trace, delay_us: int) -> Track:
     return Track(plans, true_pan(trace, [plan.now_us for plan in plans]), {})
 
 
+class Foresight(Planner):
+    """A planner that knows the true path of the ball for ``known_us`` ahead; then the ball stays."""
+
+    def __init__(self, trace: Trace, known_us: int) -> None:
+        super().__init__(MOUNT, PROFILE, Pose(0.0, -11.0, 25.0), size_m=trace.size_m, chance=load_chances().of)
+        self._truth, self._known_us = trace.ball, known_us
+
+    def take_view(self, view: View, now_us: int) -> None:
+        """Take a view, and replace what its look-ahead expects of the ball."""
+        super().take_view(view, now_us)
+        if self._outlook is not None and self._known_us:
+            steps_us = np.arange(len(self._outlook.path)) * STEP_S * 1e6
+            times_us = self._outlook.ball.ts_us + np.minimum(steps_us, self._known_us)
+            columns = [np.interp(times_us, self._truth[:, 0], self._truth[:, column]).tolist() for column in (1, 2, 3)]
+            path = tuple(zip(*columns, strict=True))
+            self._outlook = msgspec.structs.replace(self._outlook, path=path, contact_s=math.inf, contact=None)
+
+
 def _ball_alone() -> FramingTable:
     """Return a framing table that knows nothing but the ball."""
     play = msgspec.structs.replace(FRAMING.play, players=0, goal_within_m=0.0)
     return msgspec.structs.replace(FRAMING, play=play, situation=())
 
 
-def steered(trace: Trace, chance: Chance, waits: bool = False) -> Track:
+def steered(trace: Trace, chance: Chance, waits: bool = False, planner: Planner | None = None) -> Track:
     """Return the plan of the whole planner on the engine's messages.
 
     Args:
         trace: the messages.
         chance: that a tentative event stands.
         waits: True to hold updates back until they are confirmed.
+        planner: another one; ``chance`` is then its own.
     """
-    planner = Planner(MOUNT, PROFILE, Pose(0.0, -11.0, 25.0), size_m=trace.size_m, chance=chance)
+    planner = planner or Planner(MOUNT, PROFILE, Pose(0.0, -11.0, 25.0), size_m=trace.size_m, chance=chance)
     scores = EventScores(MOUNT, PROFILE.aspect)
     plans: list[Plan] = []
     waiting: dict[str, UpdateRecord] = {}
@@ -169,7 +193,13 @@ def steered(trace: Trace, chance: Chance, waits: bool = False) -> Track:
     return Track(plans, true_pan(trace, [plan.now_us for plan in plans]), scores.figures())
 
 
-def driven(plans: Sequence[Plan], axis: AxisProfile, nearest: bool = False, known: AxisProfile | None = None) -> Floats:
+def driven(
+    plans: Sequence[Plan],
+    axis: AxisProfile,
+    nearest: bool = False,
+    known: AxisProfile | None = None,
+    lag_s: float = LAG_S,
+) -> Floats:
     """Return the pan of a head with a lag, which gets a speed of a table every 40 ms.
 
     Args:
@@ -177,8 +207,9 @@ def driven(plans: Sequence[Plan], axis: AxisProfile, nearest: bool = False, know
         axis: of the head.
         nearest: True to send the nearest speed.
         known: the axis as the controller knows it; None is the same.
+        lag_s: of the head, which the controller knows.
     """
-    response, position, step, found = Response(lag_s=LAG_S), plans[0].pan.position, 0, []
+    response, position, step, found = Response(lag_s=lag_s), plans[0].pan.position, 0, []
     for tick, plan in enumerate(plans):
         if tick % 2 == 0:
             fitted = best_step(known or axis, plan.pan, position, step, response, Fit(), plan.width_deg)
@@ -277,8 +308,8 @@ def score(found: dict[str, float]) -> float:
     return float(np.prod(list(found.values())) ** (1 / len(found)))
 
 
-def latency_rows(traces: Sequence[Trace]) -> list[Row]:
-    """Return the table of the first two questions, a row for each delay."""
+def latency_rows(traces: Sequence[Trace], lag_s: float = LAG_S) -> list[Row]:
+    """Return the table of the first two questions, a row for each delay, with heads of a lag."""
     rows: list[Row] = []
     for delay_ms in DELAYS_MS:
         found = []
@@ -291,7 +322,7 @@ def latency_rows(traces: Sequence[Trace]) -> list[Row]:
                 ("nearest", PROFILE.pan, True),
                 ("fine", FINE_AXIS, False),
             ):
-                head = driven(track.plans, axis, nearest)
+                head = driven(track.plans, axis, nearest, lag_s=lag_s)
                 row[f"{name}_jerk_ratio"] = rms(exact_jerk(head[SETTLES:])) / plan_jerk
                 row[f"{name}_off_deg"] = rms((head - track.pan_deg)[SETTLES:])
             found.append(row)
@@ -331,6 +362,22 @@ def event_rows(buffered: Sequence[Trace], speculative: Sequence[Trace]) -> list[
             row["view_age_ms"] = _age_ms(trace)
             found.append(row)
         rows.append({"events": name, **_means(found)})
+    return rows
+
+
+def foresight_rows(traces: Sequence[Trace]) -> list[Row]:
+    """Return the table of what the planner would score with the true path of the ball, a row for each foresight."""
+    rows: list[Row] = []
+    for known_ms in FORESIGHTS_MS:
+        found = []
+        for trace in traces:
+            track = steered(trace, certain, planner=Foresight(trace, known_ms * 1000))
+            ball, width = track.ball_pan_deg, track.width_deg
+            shown = subjects(trace, track.plans[0].now_us)
+            row: Row = {**shares(track.pan_deg, ball, width, shown)}
+            best = score(shares(oracle_pan(ball, width), ball, width, shown))
+            found.append(row | {"of_oracle": score(shares(track.pan_deg, ball, width, shown)) / best})
+        rows.append({"known_ms": float(known_ms), **_means(found)})
     return rows
 
 
@@ -385,8 +432,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
     parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--lag-ms", type=float, default=LAG_S * 1000, help="of the heads")
     parser.add_argument("--source", type=Path, help="a tracked match instead")
-    parser.add_argument("--table", choices=("latency", "events", "both"), default="both", help="which to make")
+    parser.add_argument("--table", choices=("latency", "events", "both", "foresight"), default="both")
     parser.add_argument("--traces", type=Path, help="folder that keeps the engine's messages for the next time")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--chances", type=Path, help="measure the table of chances, and write it to this file")
@@ -405,7 +453,9 @@ def main() -> None:
             return
         tables: dict[str, list[Row]] = {}
         if chosen.table in ("both", "latency"):
-            tables["latency"] = latency_rows(speculative)
+            tables["latency"] = latency_rows(speculative, chosen.lag_ms / 1000)
+        if chosen.table == "foresight":
+            tables["foresight"] = foresight_rows(speculative)
         if chosen.table in ("both", "events"):
             tables["events"] = event_rows(traces(BUFFERED), speculative)
     for rows in tables.values():

@@ -322,6 +322,8 @@ class CameraController:
         self._mount = self._correction.applied(self._measured_mount)
         self._planner.remount(self._mount)
         self._event_scores.mount = self._mount
+        if self._tracking is not None:
+            self._tracking.mount = self._mount
 
     def _steered(self, now_us: int) -> Steering:
         """Let the authority decide who steers in this tick, and tell the planner."""
@@ -406,7 +408,7 @@ class CameraController:
         if self._dropped and not self._state.problem:
             self._state = msgspec.structs.replace(self._state, problem=self._dropped)
         if self._tracking is not None and self._state.pose is not None:
-            self._tracking.send(self._state.pose, self._profile.zoom.units(self._state.pose.width_deg))
+            self._tracking.send(self._state.pose, self._profile.zoom.units(self._state.pose.width_deg), now_us)
         self._rows.append(row)
         with self._lock:
             self._figures.add(row)

@@ -8,6 +8,8 @@ protocol, A.3.2). Pan grows clockwise and is 0 along +y of the pitch; tilt grows
 from __future__ import annotations
 
 import socket
+import threading
+import time
 from typing import Literal
 
 import msgspec
@@ -21,6 +23,9 @@ from football.errors import UserError
 LENGTH, MESSAGE_D1 = 29, 0xD1
 #: Usual UDP port.
 PORT = 40_000
+#: Rate at which a controller knows the pose, and how far it is carried on from there.
+TICK_HZ = 50.0
+AHEAD_US = 100_000
 
 
 class FreedError(ValueError):
@@ -87,6 +92,38 @@ def tracked(camera: int, mount: Mount, pose: Pose, zoom_units: int) -> TrackedPo
     return TrackedPose(camera, pan_deg, tilt_deg, mount.roll_deg, mount.x_m, mount.y_m, mount.z_m, zoom_units)
 
 
+class PoseTrack:
+    """Poses of a head between the ticks at which they are known: it goes on evenly, for ``AHEAD_US`` at most.
+
+    ``take`` and ``at`` may be called from different threads.
+    """
+
+    def __init__(self) -> None:
+        self._known: tuple[int, Pose, tuple[float, float, float], int] | None = None
+
+    def take(self, pose: Pose, zoom_units: int, at_us: int) -> None:
+        """Take the pose of an instant."""
+        rates = (0.0, 0.0, 0.0)
+        if self._known is not None and 0 < (dt_us := at_us - self._known[0]) <= AHEAD_US:
+            before = self._known[1]
+            rates = (
+                (pose.pan_deg - before.pan_deg) / dt_us,
+                (pose.tilt_deg - before.tilt_deg) / dt_us,
+                (pose.width_deg - before.width_deg) / dt_us,
+            )
+        self._known = at_us, pose, rates, zoom_units
+
+    def at(self, now_us: int) -> tuple[Pose, int] | None:
+        """Return pose and zoom at an instant; None if the last pose is older than ``AHEAD_US``."""
+        known = self._known
+        if known is None or now_us - known[0] > AHEAD_US:
+            return None
+        at_us, pose, (pan, tilt, width), zoom_units = known
+        dt_us = max(0, now_us - at_us)
+        found = Pose(pose.pan_deg + pan * dt_us, pose.tilt_deg + tilt * dt_us, pose.width_deg + width * dt_us)
+        return found, zoom_units
+
+
 class FreedSender:
     """Sends poses to one address by UDP. It never blocks; what the network refuses is lost.
 
@@ -94,26 +131,53 @@ class FreedSender:
         address: host and port of the receiver.
         camera: id in the messages, 0 to 255.
         mount: of the camera.
+        hz: messages a second. At ``TICK_HZ`` each pose is sent as it comes; at another rate a thread sends what the
+            head's pose is at its own instants, so that a picture of 59.94 Hz does not get the same pose twice.
+
+    Attributes:
+        mount: of the camera; another one may be set at any time.
 
     Raises:
         AddressError: the host is unknown.
     """
 
-    def __init__(self, address: tuple[str, int], camera: int, mount: Mount) -> None:
-        self._address, self._camera, self._mount = resolve(*address), camera, mount
+    def __init__(self, address: tuple[str, int], camera: int, mount: Mount, hz: float = TICK_HZ) -> None:
+        self._address, self._camera, self.mount = resolve(*address), camera, mount
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
+        self._track, self._interval_s, self._closing = PoseTrack(), 1 / hz, threading.Event()
+        self._thread: threading.Thread | None = None
+        if hz != TICK_HZ:
+            self._thread = threading.Thread(target=self._run, name="FreeD", daemon=True)
+            self._thread.start()
 
-    def send(self, pose: Pose, zoom_units: int) -> None:
-        """Send a pose."""
-        try:
-            self._socket.sendto(encode(tracked(self._camera, self._mount, pose, zoom_units)), self._address)
-        except OSError:
-            return
+    def send(self, pose: Pose, zoom_units: int, now_us: int) -> None:
+        """Send the pose of this instant, or let the thread send those after it."""
+        if self._thread is None:
+            self._put(pose, zoom_units)
+        else:
+            self._track.take(pose, zoom_units, now_us)
 
     def close(self) -> None:
-        """Close the socket."""
+        """End the thread and close the socket."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join()
         self._socket.close()
+
+    def _run(self) -> None:
+        due_s = time.monotonic()
+        while not self._closing.wait(max(0.0, due_s - time.monotonic())):
+            found = self._track.at(time.monotonic_ns() // 1000)
+            if found is not None:
+                self._put(*found)
+            due_s = max(due_s + self._interval_s, time.monotonic())  # missed messages are dropped
+
+    def _put(self, pose: Pose, zoom_units: int) -> None:
+        try:
+            self._socket.sendto(encode(tracked(self._camera, self.mount, pose, zoom_units)), self._address)
+        except OSError:
+            return
 
 
 class FreedReceiver:

@@ -99,8 +99,9 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         forbidden: zones at which it never looks.
         presets: poses by name.
         user_env, password_env: environment variables with the head's user and password.
-        freed: ``host`` or ``host:port`` that gets the pose as FreeD D1, 50 times a second; empty sends none.
+        freed: ``host`` or ``host:port`` that gets the pose as FreeD D1; empty sends none.
         freed_id: camera id in those messages.
+        freed_hz: messages a second, such as 59.94 for a virtual set of that rate.
         freed_in: where the head's own poses arrive by FreeD; None if it sends none.
     """
 
@@ -122,6 +123,7 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     password_env: str = ""
     freed: str = ""
     freed_id: Annotated[int, msgspec.Meta(ge=0, le=255)] = 1
+    freed_hz: Annotated[float, msgspec.Meta(ge=1, le=240)] = 50.0
     freed_in: FreedIn | None = None
 
     @property

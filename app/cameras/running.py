@@ -154,12 +154,18 @@ def _controller(
         role=setup.steering_role(),
         bounds=camera.bounds(),
         calm=setup.steering_style("calm"),
-        tracking=FreedSender(to, setup.freed_id, setup.mount) if (to := camera.freed_address()) else None,
+        tracking=_tracking(camera),
         source=camera.pose_source(),
         framing=camera.framing,
     )
     running.callback(controller.stop)
     return controller.start()
+
+
+def _tracking(camera: Camera) -> FreedSender | None:
+    """Return what sends the pose to a virtual set; None if none gets it."""
+    to, setup = camera.freed_address(), camera.setup
+    return FreedSender(to, setup.freed_id, setup.mount, setup.freed_hz) if to else None
 
 
 def _pose(camera: Camera, controller: CameraController, size_m: tuple[float, float]) -> CameraPose:

@@ -57,6 +57,19 @@ def test_the_oracle_scores_most_and_a_still_camera_least() -> None:
     assert found[0] < found[2]
 
 
+def test_foresight_is_the_true_path_for_as_long_as_it_is_known() -> None:
+    trace = swinging()
+    view = next(message.view for message in trace.arrived if message.view and message.view.ts_us == 4_000_000)
+    planner = bench.Foresight(trace, 300_000)
+    planner.take_view(view, view.ts_us + 20_000)
+    assert planner._outlook is not None
+    for ahead_s, known_s in ((0.3, 0.3), (1.0, 0.3)):
+        truth_m = 25 * np.sin((4.0 + known_s) * 0.9)
+        assert planner._outlook.at(ahead_s)[0] == pytest.approx(truth_m, abs=0.02)
+    own, known = (row["of_oracle"] for row in bench.foresight_rows([trace])[:2])
+    assert own != known
+
+
 def test_a_track_is_composed_that_runs_ahead_of_the_ball_and_not_one_that_trails() -> None:
     track = bench.steered(swinging(), certain)
     ball, width = track.ball_pan_deg, track.width_deg

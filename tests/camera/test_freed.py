@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from collections.abc import Callable
 
 import pytest
@@ -16,6 +17,7 @@ from camera.freed import (
     FreedPortError,
     FreedReceiver,
     FreedSender,
+    PoseTrack,
     TrackedPose,
     checksum,
     decode,
@@ -94,6 +96,41 @@ def test_a_running_camera_sends_where_its_head_points() -> None:
             controller.stop()
 
 
+def test_a_virtual_set_of_another_rate_gets_the_pose_of_its_own_instants() -> None:
+    track = PoseTrack()
+    assert track.at(0) is None
+    for tick in range(3):
+        track.take(Pose(10.0 + 0.5 * tick, -8.0, 30.0 - 0.1 * tick), 400 + tick, 20_000 * tick)
+    found = track.at(45_000)
+    assert found is not None
+    pose, zoom_units = found
+    assert (pose.pan_deg, pose.tilt_deg, pose.width_deg, zoom_units) == pytest.approx((11.125, -8.0, 29.775, 402))
+    assert track.at(145_000) is None, "a pose that is not known any more is not made up"
+    track.take(Pose(50.0, -8.0, 30.0), 400, 900_000)
+    assert track.at(950_000) == (Pose(50.0, -8.0, 30.0), 400), "no speed from before a gap"
+
+
+def test_the_messages_of_another_rate_come_between_the_ticks_and_from_another_mount_once_it_is_set() -> None:
+    receiver = FreedReceiver(0, 1, Mount(heading_deg=90.0), "pitch")
+    sender = FreedSender(("127.0.0.1", receiver.port), 1, Mount(heading_deg=90.0), hz=200.0)
+    begin_us = time.monotonic_ns() // 1000
+
+    def arrives(pan_deg: float) -> bool:
+        end_s = time.monotonic() + 20
+        while time.monotonic() < end_s:
+            sender.send(Pose(12.0, -7.0, 30.0), 0, time.monotonic_ns() // 1000)
+            if any(one.pan_deg == pytest.approx(pan_deg, abs=1e-3) for one in receiver.poses(begin_us)):
+                return True
+            time.sleep(0.001)
+        return False
+
+    assert arrives(12.0)
+    sender.mount = Mount(heading_deg=80.0)
+    assert arrives(22.0)
+    sender.close()
+    receiver.close()
+
+
 def d1(camera: int, pan_deg: float, tilt_deg: float) -> bytes:
     """A message packed by struct, as a head sends it; independent of the codec."""
     numbers = b"".join(struct.pack(">i", round(v * 32768) << 8)[:3] for v in (pan_deg, tilt_deg, 0.0))
@@ -119,7 +156,7 @@ def test_pitch_coordinates_become_angles_of_the_head() -> None:
     mount = Mount(heading_deg=37.0, tilt_offset_deg=-2.0)
     receiver = FreedReceiver(0, 1, mount, "pitch")
     sender = FreedSender(("127.0.0.1", receiver.port), 1, mount)
-    sender.send(Pose(12.0, -7.0, 30.0), 0)
+    sender.send(Pose(12.0, -7.0, 30.0), 0, 0)
     (pose,) = receiver.poses(0)
     assert (pose.pan_deg, pose.tilt_deg) == pytest.approx((12.0, -7.0), abs=1e-4)
     sender.close()
