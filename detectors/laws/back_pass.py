@@ -6,7 +6,8 @@ An indirect free kick is given if a goalkeeper touches the ball with his hands i
 deliberately kicked it to him, or directly from a mate's throw-in. Tracking knows neither intent nor the referee's view,
 so the event is a candidate. The last contact of another player must be a mate's hit by the foot; the goalkeeper may
 have played the ball with his feet since. A header, a chest, a knee or a deflection is none, and any contact of an
-opponent ends it. Without limbs the body part is not known; the confidence is lower then.
+opponent ends it. Centroids show neither hands nor the mate's foot, and a header back to the goalkeeper is far more
+common than this offence: such a match lacks the detector.
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ class BackPass:
             outputs=("gk.backpass",),
             parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self.kick)},
             source="IFAB Law 12 (2025/26); confidences ours",
+            needs="a transmitter on each hand",
             team_variants={"gk.backpass": VARIANTS},
             details={"gk.backpass": ("passer", "kick_us", "part")},
         )

@@ -14,7 +14,7 @@ from detectors.laws.restarts import KINDS, Restart
 from detectors.laws.shoot_out import ShootOut
 from detectors.parameters import Parameters
 from detectors.play.restart_kicks import Kind
-from detectors.registry import DetectorEntry
+from detectors.registry import DetectorEntry, limbs_named
 from football.match_sheet import MatchSheet
 from middleware.detector import Detector
 
@@ -22,6 +22,8 @@ from middleware.detector import Detector
 def _restart(kind: Kind, sheet: MatchSheet, p: Parameters) -> Detector[Any]:
     return Restart(sheet, kind, p.restart, p.restart_kick)
 
+
+hands = limbs_named("left_hand", "right_hand")
 
 #: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
@@ -32,7 +34,7 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     ),
     DetectorEntry(lambda s, p: KeeperHolding(p.keeper_holding, heights=s.quality.ball_height), ("keeper_holding",)),
     DetectorEntry(lambda s, p: PlayersOnPitch(s, p.players_on_pitch), ("players_on_pitch",)),
-    DetectorEntry(lambda s, p: BackPass(s, p.back_pass, p.restart_kick), ("back_pass", "restart_kick")),
+    DetectorEntry(lambda s, p: BackPass(s, p.back_pass, p.restart_kick), ("back_pass", "restart_kick"), hands),
     DetectorEntry(lambda s, p: ShootOut(p.shoot_out), ("shoot_out",)),
     DetectorEntry(lambda s, p: Overruled(p.overruled), ("overruled",)),
 )

@@ -48,7 +48,8 @@ class OffsideTrapState(msgspec.Struct, frozen=True, gc=False):
 class OffsideTrap:
     """12.5: ``trap`` x {sprung, beaten} x team: the last line steps up within a second before a pass.
 
-    ``sprung``: it leaves an opponent in an offside position (7.12), who is ``player``; published at the kick.
+    ``sprung``: the step leaves an opponent in an offside position (7.15), who is ``player``; published at the kick. Who
+    is beyond the place where the line was before it steps up was not caught by it.
     ``beaten``: a pass is received behind it; ``player`` is the receiver. ``team`` sets the trap. ``detail``:
     ``kick_us``, ``line_x_m`` (the line at the kick), ``step_m`` (how far it stepped up).
     """
@@ -103,6 +104,9 @@ class OffsideTrap:
         if not at_least("speed of the last line", step_m / p.within_us * 1e6, p.step_m_s, path):
             return NOTHING
         x_m, y_m = location_m(payload)
+        before_m = line_m - sign * step_m
+        if how == "sprung" and not at_least("in front of the line before", sign * (x_m - before_m), 0.0, ""):
+            return NOTHING
         if how == "beaten" and not above("behind the line", sign * (line_m - x_m), 0.0, ""):
             return NOTHING
         detail: dict[str, Scalar] = {"kick_us": kick_us, "line_x_m": round(line_m, 2), "step_m": round(step_m, 2)}

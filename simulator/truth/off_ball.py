@@ -76,6 +76,7 @@ class OffBallTruth:
     _cue: tuple[str, Row] | None = None
     _answer: tuple[int, float, float] | None = None
     _touch: Row | None = None
+    _seen: list[Look] = field(default_factory=list)
     _times_s: list[float] = field(default_factory=list)
     _last_lines: list[tuple[float, float]] = field(default_factory=list)
     _trapped_s: float = -math.inf
@@ -259,6 +260,7 @@ class OffBallTruth:
             line_m = self._last_line(look, team, -self._sign(team))
             depths.append(math.nan if line_m is None else -line_m)
         self._times_s.append(look.t_s)
+        self._seen.append(look)
         self._last_lines.append((depths[0], depths[1]))
 
     def _judge_trap(self, row: Row, how: str) -> None:
@@ -269,12 +271,14 @@ class OffBallTruth:
             self._trapped_s = kick.t_s
         defends = _OTHER[row.team]
         number = ("home", "away").index(defends)
-        now, before = (
-            self._last_lines[n - 1][number] if (n := bisect_right(self._times_s, t_s)) else math.nan
-            for t_s in (kick.t_s, kick.t_s - STEP_UP_S)
-        )
-        behind = self._sign(defends) * row.position[0] < now
-        if now - before >= STEP_UP_M_S * STEP_UP_S and (how == "sprung" or behind):
+        now_at, before_at = (bisect_right(self._times_s, t_s) for t_s in (kick.t_s, kick.t_s - STEP_UP_S))
+        now, before = (self._last_lines[n - 1][number] if n else math.nan for n in (now_at, before_at))
+        depth = self._sign(defends) * row.position[0]
+        if how == "sprung" and now_at:
+            depth = self._sign(defends) * self._seen[now_at - 1].persons[row.person, 0]
+        # Who was beyond the line before was not caught by its step.
+        right = before <= depth if how == "sprung" else depth < now
+        if now - before >= STEP_UP_M_S * STEP_UP_S and right:
             self.lines.add("trap", row.t_s, -1, row.position, how, team=defends)
 
 
