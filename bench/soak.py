@@ -111,7 +111,13 @@ def page_of(run: subprocess.Popen[str], last_lines: deque[str]) -> str:
 
 
 def soak(
-    minutes: int, followers: int, engine: str, store: Path, source: str = "sim", speed: float = 1.0, *,
+    minutes: int,
+    followers: int,
+    engine: str,
+    store: Path,
+    source: str = "sim",
+    speed: float = 1.0,
+    *,
     profile: Path | None = None,
 ) -> dict[str, object]:
     """Samples by minute of the match, growth by role, and messages by follower; a profile lets Chromium watch, too."""

@@ -51,10 +51,10 @@ def xg_race(report: Report) -> str:
         return svg_element(figure, "xG race")
 
 
-def shot_map(report: Report, team: str) -> str:
-    """Shots of a team: size is xG, a filled one is a goal."""
+def shot_map(report: Report, team: str, player: str = "") -> str:
+    """Shots of a team, or of one of its players: size is xG, a filled one is a goal."""
     shots = report.tables["shots"]
-    shots = shots[(shots.team == team) & shots.start_x_m.notna()]
+    shots = shots[(shots.team == team) & shots.start_x_m.notna() & (shots.player.eq(player) if player else True)]
     with mpl.rc_context(STYLE):
         pitch, figure, axes = _pitch(report, half=True)
         x, y = _turned(shots, "start")
@@ -67,7 +67,22 @@ def shot_map(report: Report, team: str) -> str:
                 colour = "white" if goal else INK
                 style = {"ha": "center", "va": "center", "fontsize": 7, "color": colour, "zorder": 4}
                 pitch.annotate(f"{shirt:.0f}", place, ax=axes, **style)
-        return svg_element(figure, f"Shots of {_name(report, team)}")
+        return svg_element(figure, f"Shots of {report.names.get(player, player) if player else _name(report, team)}")
+
+
+def player_passes(report: Report, team: str, player: str) -> str:
+    """Passes of a player from kick to end: thick ones arrived, thin ones did not."""
+    passes = report.tables["passes"].query("team == @team and player == @player")
+    passes = passes[passes.start_x_m.notna() & passes.end_x_m.notna()]
+    with mpl.rc_context(STYLE):
+        pitch, figure, axes = _pitch(report)
+        complete = passes.outcome == "complete"
+        for chosen, width, alpha in ((complete, 1.6, 0.8), (~complete, 0.6, 0.6)):
+            (x, y), (to_x, to_y) = (_turned(passes[chosen], end) for end in ("start", "end"))
+            style = {"color": COLOURS[team], "alpha": alpha, "zorder": 3}
+            pitch.lines(x, y, to_x, to_y, ax=axes, linewidth=width, **style)
+            pitch.scatter(to_x, to_y, s=10, ax=axes, **style)
+        return svg_element(figure, f"Passes of {report.names.get(player, player)}")
 
 
 def pass_network(report: Report, team: str) -> str:
@@ -93,7 +108,7 @@ def pass_network(report: Report, team: str) -> str:
         return svg_element(figure, f"Pass network of {_name(report, team)}")
 
 
-def heat_map(report: Report, team: str, player: str = "") -> str:
+def heat_map(report: Report, team: str, player: str = "", *, small: bool = False) -> str:
     """Where a team, or one of its players, plays the ball: passes, receptions, carries and shots."""
     chosen = []
     for name, ends in (("passes", ("start",)), ("carries", ("start", "end")), ("shots", ("start",))):
@@ -105,7 +120,7 @@ def heat_map(report: Report, team: str, player: str = "") -> str:
     places = np.vstack([*chosen, np.column_stack(_turned(received, "end"))]).astype(float)
     places = places[np.isfinite(places).all(axis=1)]
     with mpl.rc_context(STYLE):
-        pitch, figure, axes = _pitch(report, small=bool(player))
+        pitch, figure, axes = _pitch(report, small=small)
         if len(places):
             bins = pitch.bin_statistic(places[:, 0], places[:, 1], statistic="count", bins=(18, 12))
             bins["statistic"] = _smooth(bins["statistic"])

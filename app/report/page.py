@@ -6,6 +6,7 @@ outlines. The PDF is made without any access to network or files.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,13 @@ _DIGITS = {"xG": 2, "km": 1, "Top km/h": 1}
 SUFFIXES = (".html", ".pdf")
 
 
-def write_report(store: Path, out: Path) -> None:
+def write_report(store: Path, out: Path, make: Callable[[Report], str] | None = None) -> None:
     """Write the report of a match as HTML or PDF, by the end of the file's name.
+
+    Args:
+        store: folder of the match store.
+        out: the file.
+        make: makes the page; that of the match without it.
 
     Raises:
         ReportError: another end, or nothing has happened in the match.
@@ -51,19 +57,23 @@ def write_report(store: Path, out: Path) -> None:
     """
     if out.suffix not in SUFFIXES:
         raise ReportError(f"--out {out}: a file that ends in .html or .pdf")
-    page = report_page(read_report(store))
+    page = (make or report_page)(read_report(store))
     if out.suffix == ".html":
         out.write_text(page, encoding="utf-8")
     else:
         out.write_bytes(make_pdf(page))
 
 
-def report_page(report: Report) -> str:
-    """The page as HTML."""
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """The templates, which escape every text."""
+    return jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, loader=jinja2.FileSystemLoader(Path(__file__).parent)
     )
-    template = environment.get_template("page.html.j2")
+
+
+def report_page(report: Report) -> str:
+    """The page as HTML."""
+    template = environment().get_template("page.html.j2")
     sides = [_side(report, team) for team in TEAMS]
     summary = [_compared(one) for one in team_figures(report.tables, report.sheet)]
     return template.render(
@@ -80,8 +90,8 @@ def _side(report: Report, team: str) -> dict[str, Any]:
     table = player_table(report, team)
     players = [
         {
-            "name": report.names[str(player)], "cells": [_cell(row[column], column) for column in table.columns],
-            "map": Markup(charts.heat_map(report, team, str(player))),
+            "name": report.names[str(player)], "cells": [cell(row[column], column) for column in table.columns],
+            "map": Markup(charts.heat_map(report, team, str(player), small=True)),
         }
         for player, row in table.iterrows()
     ]  # fmt: skip
@@ -142,5 +152,6 @@ def _number(value: float | None, figure: Figure) -> str:
     return f"{value:,.{figure.digits}f}".replace(",", "\u202f") + (f"\u202f{figure.unit}" if figure.unit else "")
 
 
-def _cell(value: float, column: str) -> str:
+def cell(value: float, column: str) -> str:
+    """A number of the table of players, empty if there is none."""
     return "" if pd.isna(value) or not value else f"{value:.{_DIGITS.get(column, 0)}f}"

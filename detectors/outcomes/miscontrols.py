@@ -51,8 +51,8 @@ class MiscontrolState(msgspec.Struct, frozen=True, gc=False):
 class Miscontrol:
     """7.11: ``miscontrol`` x team: a player's touch puts the ball that he controls out of his reach.
 
-    An opponent gains it. ``player`` and position are those of the touch, the time is that of the loss. ``detail``: ``by`` (the opponent),
-    ``seconds`` (from touch to loss), ``away_m`` (distance between them).
+    An opponent gains it. ``player`` and position are those of the touch, the time is that of the loss. ``detail``:
+    ``by`` (the opponent), ``seconds`` (from touch to loss), ``away_m`` (distance between them).
     """
 
     def __init__(self, parameters: MiscontrolParameters | None = None) -> None:

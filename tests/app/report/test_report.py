@@ -11,6 +11,7 @@ import pytest
 from app.analysis.figures import ReportError, keepers, pass_matrix, player_table, ppda, read_report, team_figures
 from app.base.paper import make_pdf
 from app.report.page import report_page, write_report
+from app.report.player import find_player, player_page
 from football.match_sheet import MatchSheet, Player
 from replay.match_store import MatchStore
 from tests.app.cli.test_main import refusal
@@ -158,3 +159,49 @@ def test_the_command_writes_a_file_or_says_why_not(store, tmp_path):
     with pytest.raises(ReportError, match=r"a file that ends in \.html or \.pdf"):
         write_report(store, tmp_path / "report.docx")
     assert "not a match store" in refusal("report", tmp_path, "--out", tmp_path / "x.html")
+
+
+# -- one player --------------------------------------------------------------------------------------------------
+
+
+def rows_of(page: str) -> dict[str, list[str]]:
+    """The cells of each row of tables, by its first one."""
+    rows = re.findall(r"<tr><td>(.*?)</tr>", page, re.DOTALL)
+    cells = [re.sub(r"</td>$", "", row).split("</td><td>") for row in rows]
+    return {row[0]: row[1:] for row in cells}
+
+
+def test_a_players_page_has_his_numbers_by_half_for_ninety_minutes_and_beside_his_team(store):
+    rows = rows_of(player_page(read_report(store), "home_7"))
+    assert rows["Passes"][:3] == ["1", "1", ""]
+    assert rows["Minutes"] == ["2", "1", "1", "", ""]
+    report = read_report(store)
+    table = player_table(report, "home").loc[["home_7", "home_9"]]
+    mine, mates = (90 * one.Passes / one.Min for one in (table.loc["home_7"], table.sum()))
+    assert rows["Passes"][3:] == [f"{mine:.0f}", f"{mates:.0f}"]
+    assert rows["9 Home Player 9"] == ["1", "1"]
+
+
+def test_a_goalkeepers_page_begins_with_the_shots_that_he_faced(store):
+    page = player_page(read_report(store), "away_1")
+    assert texts_of(page).texts.index("In goal") < texts_of(page).texts.index("Numbers")
+    keeper = next(one for one in keepers(read_report(store)) if one.team == "away")
+    assert str(keeper.faced) in rows_of(page)
+    assert "parried" in page
+    assert "In goal" not in player_page(read_report(store), "home_7")
+
+
+def test_a_player_is_found_by_id_name_or_a_shirt_that_only_one_has(store):
+    report = read_report(store)
+    assert find_player(report, "home_9").object_id == find_player(report, "home player 9").object_id == "home_9"
+    for asked, message in (("9", "several have that"), ("player", "several have that"), ("x", "nobody on the match")):
+        with pytest.raises(ReportError, match=message):
+            find_player(report, asked)
+
+
+def test_a_players_page_is_written_and_asks_for_nothing(store, tmp_path):
+    write_report(store, tmp_path / "nine.html", lambda report: player_page(report, "home_9"))
+    page = (tmp_path / "nine.html").read_text(encoding="utf-8")
+    assert not {"script", "img", "link", "iframe", "object"} & set(texts_of(page).tags)
+    assert not re.findall(r"""(?:href|src)="([^"#]+)""", page)
+    assert "9 Home Player 9" in page
