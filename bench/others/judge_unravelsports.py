@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from kloppy.domain import AttackingDirection
 from scipy.optimize import linear_sum_assignment
-from unravel.soccer.models.formations import EFPI
 from unravel.soccer.models.formations.detection import Formations
+from unravel.soccer.models.formations.efpi import EFPI
 from unravel.soccer.models.utils import probability_to_intercept, time_to_intercept
-from unravel.utils import AttackingDirection
 
 folder = Path(sys.argv[1])
 people, scenes = pd.read_parquet(folder / "people.parquet"), pd.read_parquet(folder / "scenes.parquet")
