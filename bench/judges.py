@@ -42,13 +42,13 @@ from middleware.oracle import sorted_replay
 from simulator.simulate import Simulation
 
 PITCH = Pitch()
-#: Program, its version, and its script.
-JUDGES: Mapping[str, tuple[str, str]] = {
-    "databallpy": ("databallpy==0.8.1", "judge_databallpy.py"),
-    "floodlight": ("floodlight==1.2.0", "judge_floodlight.py"),
-    "unravelsports": ("unravelsports==1.2.1", "judge_unravelsports.py"),
-    "accessible-space": ("accessible-space==2.1.0", "judge_accessible_space.py"),
-    "socceraction": ("socceraction==1.5.3", "judge_socceraction.py"),
+#: Packages of a program, and its script. socceraction's own dependency needs an older multimethod.
+JUDGES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "databallpy": (("databallpy==0.8.1",), "judge_databallpy.py"),
+    "floodlight": (("floodlight==1.2.0",), "judge_floodlight.py"),
+    "unravelsports": (("unravelsports==1.2.1",), "judge_unravelsports.py"),
+    "accessible-space": (("accessible-space==2.1.0",), "judge_accessible_space.py"),
+    "socceraction": (("socceraction==1.5.3", "multimethod<2"), "judge_socceraction.py"),
 }
 #: Places of a formation are means over so many scenes.
 BLOCK = 300
@@ -193,13 +193,13 @@ def write_run(folder: Path, scenes: Sequence[Event]) -> dict[str, Values]:
 
 def judge(name: str, folder: Path, envs: Path) -> dict[str, Values]:
     """Return a judge's values, from an environment of its own."""
-    package, script = JUDGES[name]
+    packages, script = JUDGES[name]
     home = envs / name
     python = home / "bin" / "python"
     uv = Path(sys.executable).with_name("uv")
     if not python.is_file():
         subprocess.run([uv, "venv", "-q", home, "--python", sys.executable], check=True)
-        subprocess.run([uv, "pip", "install", "-q", "--python", python, package, "pandas", "pyarrow"], check=True)
+        subprocess.run([uv, "pip", "install", "-q", "--python", python, *packages, "pandas", "pyarrow"], check=True)
     out = folder / f"{name}.json"
     done = subprocess.run(
         [python, Path(__file__).parent / "others" / script, folder, out], capture_output=True, text=True, check=False
