@@ -46,7 +46,7 @@ PITCH = Pitch()
 JUDGES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "databallpy": (("databallpy==0.8.1",), "judge_databallpy.py"),
     "floodlight": (("floodlight==1.2.0",), "judge_floodlight.py"),
-    "unravelsports": (("unravelsports==1.2.1",), "judge_unravelsports.py"),
+    "unravelsports": (("unravelsports==1.2.1", "mplsoccer==1.8.1"), "judge_unravelsports.py"),
     "accessible-space": (("accessible-space==2.1.0",), "judge_accessible_space.py"),
     "socceraction": (("socceraction==1.5.3", "multimethod<2"), "judge_socceraction.py"),
 }
