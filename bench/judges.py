@@ -74,7 +74,7 @@ def play(seed: int, minutes: float) -> tuple[list[Event], MatchSheet]:
 
 def write_scenes(folder: Path, scenes: Sequence[Scene], keepers: frozenset[str]) -> dict[str, Values]:
     """Write scenes for the judges; return our values of them."""
-    rows, facts = [], []
+    rows, places = [], []
     ours: dict[str, list[Any]] = {name: [] for name in (
         "pressure on the holder", "pressing intensity", "Voronoi share", "stretch index", "area of the hull"
     )}  # fmt: skip
@@ -82,7 +82,7 @@ def write_scenes(folder: Path, scenes: Sequence[Scene], keepers: frozenset[str])
     grid = np.stack(np.meshgrid(*centres), axis=-1)
     for number, scene in enumerate(scenes):
         assert scene.ball is not None
-        facts.append((scene.ball.x_m, scene.ball.y_m, scene.holder, scene.attacks_x))
+        places.append((scene.ball.x_m, scene.ball.y_m, scene.holder, scene.attacks_x))
         everybody = (*scene.home, *scene.away)
         rows += [
             (number, b.team, b.object_id, b.x_m, b.y_m, b.vx_m_s, b.vy_m_s, b.object_id in keepers) for b in everybody
@@ -102,7 +102,7 @@ def write_scenes(folder: Path, scenes: Sequence[Scene], keepers: frozenset[str])
         ours["area of the hull"].append(hull_area_m2([(b.x_m, b.y_m) for b in field]))
     columns = ["scene", "team", "player", "x", "y", "vx", "vy", "keeper"]
     pd.DataFrame(rows, columns=columns).to_parquet(folder / "people.parquet")
-    pd.DataFrame(facts, columns=["x", "y", "holder", "attacks"]).to_parquet(folder / "scenes.parquet")
+    pd.DataFrame(places, columns=["x", "y", "holder", "attacks"]).to_parquet(folder / "scenes.parquet")
     return {**ours}
 
 
