@@ -71,13 +71,11 @@ def judged_events(folder: Path) -> list[Judged]:
     Raises:
         StoreError: not a match store, or damaged.
     """
-    rows = consolidated_events(folder).select(["id", "kind", "team", "player", "detail"])
     decisions = {}
-    for row in rows.to_pylist():
-        if row["kind"] in _DECISIONS:
-            detail = decode_json(row["detail"].encode(), dict)
-            decisions[detail["event"]] = row["kind"], {**detail, "team": row["team"], "player": row["player"]}
-    if not decisions:
+    for row in consolidated_events(folder, _DECISIONS).select(["kind", "team", "player", "detail"]).to_pylist():
+        detail = decode_json(row["detail"].encode(), dict)
+        decisions[detail["event"]] = row["kind"], {**detail, "team": row["team"], "player": row["player"]}
+    if not decisions:  # of most matches; all events are read of the others only
         return []
     wrong: Counter[str] = Counter()
     changed: Counter[str] = Counter()
@@ -87,7 +85,7 @@ def judged_events(folder: Path) -> list[Judged]:
             wrong[kind] += 1
         elif any(detail.get(name) for name in _RIGHT):
             changed[kind] += 1
-    events = Counter(map(_kind, {*rows["id"].to_pylist(), *decisions}))
+    events = Counter(map(_kind, {*consolidated_events(folder)["id"].to_pylist(), *decisions}))
     return [Judged(kind, events[kind], wrong[kind], changed[kind]) for kind in CORRECT if events[kind]]
 
 

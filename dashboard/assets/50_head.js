@@ -40,9 +40,8 @@
     write("play", { live: "In play", dead: "Out of play" }[message.play] || "");
     // A dead ball belongs to no team; the chip next to this one shows that it is dead.
     const holder = message.possession === "dead" ? "" : message.possession;
-    const chip = byId("possession");
     write("possession", T.words.team(holder) ? "Ball: " + T.words.team(holder) : holder ? "Ball: " + holder : "");
-    chip.dataset.team = holder || "";
+    for (const team of ["home", "away"]) byId(team + "-name").classList.toggle("holds", holder === team);
     write("minute", message.minute ? message.minute + "′" + (message.added ? " (+" + message.added + ")" : "") : "");
   }
 

@@ -359,6 +359,8 @@ def test_no_text_overlaps_or_is_cut_off_at_the_usual_sizes(
         """
     )
     assert outside == []
+    cut = "return ['home-name', 'away-name'].filter((id) => { const e = document.getElementById(id);"
+    assert browser.run(cut + " return e.scrollWidth > e.clientWidth + 1; })") == []
     browser.resize(1440, 900)
 
 

@@ -324,9 +324,12 @@ def test_the_head_has_minute_added_time_and_the_race(page: LivePage):
     minute = demo_event("clock.minute", 120 * US, "clock:1", detail={"minute": 45, "shown": "45+1", "period": 1})
     added = demo_event("official.added_time", 100 * US, "official:1", detail={"minutes": 4})
     shot = demo_event("shot.xg", 70 * US, "ball:1", team="away", player="away_9", detail={"xg": 0.31})
-    for event in (minute, added, shot):
+    has = demo_event("team.possession", 129 * US, "ball:9", team="away", variant="away")
+    for event in (minute, added, shot, has):
         page.feed.publish(event)
     page.open()
+    holds = "return [...document.querySelectorAll('.team.holds')].map((one) => one.id)"
+    page.browser.wait(lambda: page.browser.run(holds) == ["away-name"], "the line under the team with the ball")
     page.browser.wait(lambda: page.text("#minute") == "45+1′ (+4)", "the minute")
     label = "return document.getElementById('race').getAttribute('aria-label')"
     expected = "Expected goals Harbour United 0.00, Northgate Rovers 0.31; momentum Northgate Rovers"

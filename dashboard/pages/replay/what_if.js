@@ -33,17 +33,19 @@ export class WhatIf {
       act: pick("Change of its packets", option("", "as recorded"), option("removed", "removed"), option("moved", "moved by"), option("late", "late by")),
       metres: type("x y in m", 8, "text"),
       late: type("ms", 6),
-      threshold: element("input", { type: "text", list: "thresholds", "aria-label": "Threshold", placeholder: "Threshold", autocomplete: "off" }),
+      threshold: element("input", { type: "text", list: "thresholds", "aria-label": "Threshold", placeholder: "name, such as near.enter_m", autocomplete: "off" }),
       value: type("Value", 6),
-      alpha: pick("Alpha", option("", "Alpha as recorded"), ...[0, 0.25, 0.5, 0.75, 1].map((alpha) => option(alpha, "Alpha " + alpha))),
+      alpha: pick("Alpha", option("", "as recorded"), ...[0, 0.25, 0.5, 0.75, 1].map((alpha) => option(alpha, String(alpha)))),
       slack: type("Slack, ms", 6),
-      detector: pick("Detector", option("", "No further detector")),
+      detector: pick("Detector", option("", "no further one")),
     };
     this.thresholds = element("datalist", { id: "thresholds" });
     this.stretch = element("p", { class: "stretch" });
     this.begin = element("button", {}, "Play");
     this.answer = element("div", { class: "answer", role: "status" });
-    const form = element("form", {}, ...Object.values(this.fields), this.thresholds, this.begin);
+    const row = (name, ...fields) => element("div", { class: "row" }, element("span", {}, name), ...fields.map((one) => this.fields[one]));
+    const form = element("form", {}, row("Packets", "object", "act", "metres", "late"), row("Threshold", "threshold", "value"),
+      row("Alpha, slack", "alpha", "slack"), row("Detector", "detector"), this.thresholds, this.begin);
     form.addEventListener("submit", (event) => (event.preventDefault(), this.play()));
     this.fields.act.addEventListener("change", () => this.show());
     this.fields.threshold.addEventListener("change", () => this.showThreshold());
