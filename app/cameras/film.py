@@ -12,11 +12,13 @@ import pyarrow.compute as pc
 from imageio_ffmpeg import write_frames
 from PIL import Image, ImageDraw
 
+from camera.framing import is_among
 from camera.head import Pose
 from camera.mount import Mount
 from camera.picture import Canvas, Figure, Scene, font
 from camera.recorded import RecordedCamera, read_cameras
 from football.errors import UserError
+from football.kind_names import kind_name
 from replay.event_choice import format_time
 from replay.event_list import consolidated_events
 from replay.match_store import read_sheet_of, read_table
@@ -25,7 +27,7 @@ from replay.match_store import read_sheet_of, read_table
 GAP_US = 500_000
 #: Margin around the film within which poses and positions are read.
 MARGIN_US = 1_000_000
-#: How long an event is shown, and the first parts of the kinds that are.
+#: How long an event is shown, and the kinds that are, or their first words.
 SHOWN_US = 2_500_000
 KINDS = ("shot", "goal", "restart", "out", "pass.complete", "offside.offence", "foul", "card", "save")
 #: A GIF has at most this many pictures a second: players of GIFs round shorter times up.
@@ -77,9 +79,9 @@ class Film:
             events = _within(consolidated_events(folder), begin_us - SHOWN_US, end_us)
             columns = (events[name].to_pylist() for name in ("ts_us", "kind", "team", "player"))
             for ts_us, kind, team, player in zip(*columns, strict=True):
-                if kind.startswith(KINDS):
+                if is_among(kind, KINDS):
                     named = self._players[player].name or player if player in self._players else team or ""
-                    self._events.append((ts_us, f"{kind}  {named}".rstrip()))
+                    self._events.append((ts_us, f"{kind_name(kind)}  {named}".rstrip()))
         self._with_text = with_events
 
     def pictures(self, fps: float) -> Iterator[Image.Image]:

@@ -18,9 +18,11 @@ from camera.mount import Mount
 from camera.profile import load_profile
 from camera.record import CAMERA_SCHEMA
 from camera.recorded import RecordedCamerasError, read_cameras, write_cameras
+from football.kind_names import kind_name
 from football.match_sheet import MatchSheet, Player
 from football.tables import POSITIONS
-from replay.match_store import MatchStore
+from football.update_stream import EventRecord, UpdateRecord
+from replay.match_store import MatchStore, updates_table
 
 MOUNT = Mount()
 
@@ -102,6 +104,22 @@ def test_a_silent_head_gives_its_last_picture_dimmed(store: Path) -> None:
     film = Film(store, "main", 5_000_000, 7_500_000, 320)
     seen, dimmed = (sum(film.picture(ts).convert("L").tobytes()) for ts in (5_900_000, 6_500_000))
     assert dimmed < 0.7 * seen
+
+
+def test_events_are_written_by_their_names_and_only_those_that_a_viewer_sees(tmp_path: Path) -> None:
+    made = MatchStore.create(
+        tmp_path / "match", MatchSheet(players=(Player("H7", "home", "Seven", 7),)), {"settings": {}}
+    )
+    found = [
+        UpdateRecord(n, 1, 0, EventRecord(kind, kind, "", 6, 2_000_000, "home", "H7", 0.0, 0.0, None, 1.0))
+        for n, kind in enumerate(("pass.complete", "goal_ring", "outlet"))
+    ]
+    tables = {"positions": positions(), "updates": updates_table(found, 0)}
+    made.commit(0, tables, {"frontier_us": 10_000_000, "ended": True})
+    made.commit(0, {"camera": camera_rows("main")}, {}, series="camera")
+    write_cameras(tmp_path / "match", [Camera(CameraSetup("main", mount=MOUNT), load_profile(), None)], 0)
+    film = Film(tmp_path / "match", "main", 1_000_000, 4_000_000, 320, with_events=True)
+    assert film._events == [(2_000_000, f"{kind_name('pass.complete')}  Seven")]
 
 
 def test_mp4_gif_and_png_are_written(store: Path, tmp_path: Path) -> None:
