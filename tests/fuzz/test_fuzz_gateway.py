@@ -10,8 +10,10 @@ from app.gateway.decisions import DecisionFeed
 from app.gateway.feed import Feed
 from app.gateway.framing import Cutter
 from app.gateway.profile import Framing, read_profile
-from football.packets import Block
-from replay import wire
+from app.gateway.timecodes import TimecodeFeed
+from football.house_time import HouseTime
+from football.packets import Block, RejectedRecord
+from replay import refused_records, wire
 from replay.block_validation import BlockValidator
 from replay.formats.officials import check, parse
 from replay.formats.value_path import PathError, steps_of, value_at
@@ -85,6 +87,34 @@ def test_any_message_of_decisions_is_decoded_or_refused(name: str, cases: int):
 
     drawn = mangled(known) | json_like(names).map(msgspec.json.encode)
     hold(fewer(cases, 4), st.lists(drawn, min_size=1, max_size=4), body)
+
+
+@both
+@pytest.mark.parametrize("name", ["artnet-timecode", "timecode-lines"])
+def test_any_message_of_timecode_names_a_frame_or_is_refused(name: str, cases: int):
+    known = [b"Art-Net\x00\x00\x97\x00\x0e\x00\x00\x07\x21\x0f\x14\x01", b"20:15:33:07", b"20:15:33;07"]
+
+    def body(messages: list[bytes]) -> None:
+        feed = TimecodeFeed(name, read_profile(name))
+        for number, message in enumerate(messages):
+            feed.receive(message, "", number * 40_000)
+        if (stamp := feed.stamp) is not None:
+            assert HouseTime(rate=stamp.rate, anchor_us=stamp.at_us, anchor_code=stamp.code).timecode(stamp.at_us)
+        assert all(one.reason for one in feed.refused_records)
+
+    hold(fewer(cases, 2), st.lists(mangled(known), min_size=1, max_size=12), body)
+
+
+@both
+def test_any_payload_of_refused_records_is_read_or_is_one(cases: int):
+    whole = refused_records.encode([RejectedRecord("message 1", "ball", 3, None, "no number", "x")] * 2)
+
+    def body(payload: bytes) -> None:
+        found = refused_records.decode(payload, "fuzz")
+        assert len(found) <= refused_records.RECORDS_MAX
+        assert all(len(one.reason) <= refused_records.CHARACTERS_MAX for one in found)
+
+    hold(cases, mangled([whole]), body)
 
 
 @both
