@@ -4,9 +4,9 @@ Questions: does one process take 36,000 positions/s in packets of ten with at mo
 datagrams a second does it take; how long does a topic's thread need for ten minutes of outage at full rate, to read and
 encode it, and to send it to a broker on this machine; what are the errors of offset and drift on simulated clocks; what
 is lost or doubled, and how long does nothing come, if a gateway is killed (SIGKILL) at full rate and its spare takes
-over, both in a multicast group? The sender of datagrams is another process on the other core. Added latency is from the wall time at which the sender sent a packet, which the
-packet holds, to the time at which a reader of the capture, in a third process, has its block. A datagram is lost if the
-capture lacks it at the end.
+over, both in a multicast group? The sender of datagrams is another process on the other core. Added latency is from the
+wall time at which the sender sent a packet, which the packet holds, to the time at which a reader of the capture, in a
+third process, has its block. A datagram is lost if the capture lacks it at the end.
 
     python -m bench.gateway [--seconds N] [--spool] [--json FILE]
 """

@@ -6,7 +6,7 @@ player within 40 ms (each once), and those that come out and are in no original.
 (ball 50 Hz, limbs 10 Hz), and for profiles of frames what cameras see (25 Hz, profile ``optical``). The source's clock
 is set; the rest is the form's own loss, which is printed with it.
 
-    python -m bench.rehearsal [--seconds 20] [--profiles NAME ...] [--json FILE]
+    python -m bench.vendor_wires [--seconds 20] [--profiles NAME ...] [--json FILE]
 """
 
 from __future__ import annotations
