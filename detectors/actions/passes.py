@@ -145,6 +145,7 @@ class Strikes:
         self.shot = shot or ShotParameters()
         self.pitch = pitch_of(sheet)
         self._limbs = bool(sheet.quality.limbs)
+        self._keepers = frozenset(player.object_id for player in sheet.players if player.goalkeeper)
         self._has_height = sheet.quality.ball_height
         self._block_us = self.parameters.soon_us if sheet.quality.limbs else self.parameters.block_us
 
@@ -313,7 +314,9 @@ class Strikes:
         if kick_us - before.ts_us <= self._block_us:
             return True
         in_m_s, out_m_s = number(release, "speed_before_m_s"), number(release, "speed_after_m_s")
-        low = release.detail["kick_z_m"] is None or number(release, "kick_z_m") < p.head_m
+        # A goalkeeper does not head a high ball but parries it.
+        high = release.detail["kick_z_m"] is not None and number(release, "kick_z_m") >= p.head_m
+        low = not high or release.player in self._keepers
         if low and kick_us - before.ts_us <= p.poke_us and out_m_s < p.poke_m_s:
             return True
         return low and in_m_s >= p.came_m_s and out_m_s <= p.struck_factor * in_m_s

@@ -74,6 +74,10 @@ PAIR_NOISE = 3.0
 PAIR_SHARE = 0.5
 PAIR_CHANGE_MIN_M_S = 2.0
 PAIR_NET_SHARE = 0.2
+#: Heights hide a break of the path over the ground if one break leaves so many times the noise with them as without.
+HEIGHT_NOISE = 2.0
+#: Where heights hide a break, the ball is moved off its way by at least this share of its speed, or loses half of it.
+TURNED_SHARE = 0.15
 #: Least number of frames between the first break of a pair and the newest position.
 _PAIR_FRAMES = 1.9
 #: Least time between the breaks of a pair.
@@ -149,22 +153,38 @@ class OpticalBreaks:
         if n < 2 + STATES_AFTER or not _may_bend(positions):
             return trail, None
         fit = _one_break(positions)
-        if fit is None or not STATES_AFTER <= n - 1 - fit.at <= STATES_AFTER + _LATE:
-            return trail, None
-        if event.ts_us - fit.at_us > self.horizon_us:
-            return trail, None
-        much_m = PAIR_NOISE * self._noise_m
-        if fit.noise_m > much_m and _noise_over_ground_m(positions) > much_m:
-            pair = self._pair(trail, fit.noise_m)
-            if pair is not None:
-                return pair
-        before, change = fit.before_m_s, fit.change_m_s
-        error_m_s = max(fit.noise_m, self._noise_m) * fit.error_per_m
-        slowed = abs(change[2]) < UPWARDS_CHANGE_MIN_M_S and only_slowed(before, change, SLOWED_MAX_M_S)
-        if slowed or not self._is_sure(change, error_m_s):
-            return trail, None
-        break_ = _break(event.source, fit.at_us, fit.position_m, before, change, error_m_s)
-        return _after(trail, break_, None), break_
+        if fit is not None and self._is_due(fit, positions):
+            much_m = PAIR_NOISE * self._noise_m
+            if fit.noise_m > much_m and _break_over_ground(positions).noise_m > much_m:
+                pair = self._pair(trail, fit.noise_m)
+                if pair is not None:
+                    return pair
+            before, change = fit.before_m_s, fit.change_m_s
+            error_m_s = max(fit.noise_m, self._noise_m) * fit.error_per_m
+            slowed = abs(change[2]) < UPWARDS_CHANGE_MIN_M_S and only_slowed(before, change, SLOWED_MAX_M_S)
+            if not slowed and self._is_sure(change, error_m_s):
+                break_ = _break(event.source, fit.at_us, fit.position_m, before, change, error_m_s)
+                return _after(trail, break_, None), break_
+        over = self._over_ground(trail, fit)
+        return (trail, None) if over is None else (_after(trail, over, None), over)
+
+    def _is_due(self, fit: OneBreak, positions: tuple[Position, ...]) -> bool:
+        """True if enough positions follow a break, and it is not too old."""
+        after = len(positions) - 1 - fit.at
+        return STATES_AFTER <= after <= STATES_AFTER + _LATE and positions[-1][0] - fit.at_us <= self.horizon_us
+
+    def _over_ground(self, trail: OpticalTrail, fit: OneBreak | None) -> TrajectoryBreak | None:
+        """A break of the path over the ground, where heights are so noisy that they hide it; None if there is none."""
+        over = _break_over_ground(trail.positions)
+        if fit is None or over is None or fit.noise_m < HEIGHT_NOISE * max(over.noise_m, self._noise_m):
+            return None
+        before, change = over.before_m_s, over.change_m_s
+        error_m_s = max(over.noise_m, self._noise_m) * over.error_per_m
+        least_m_s = max(self._least_m_s, SIGMAS_OVER_GROUND * error_m_s)
+        if not self._is_due(over, trail.positions) or not _turns_or_stops(before, change, least_m_s):
+            return None
+        flat = change[0], change[1], 0.0
+        return _break(trail.source, over.at_us, over.position_m, before, flat, error_m_s)
 
     def _is_sure(self, change: Vector, error_m_s: float) -> bool:
         """True if a change of velocity is more than noise, by its standard error."""
@@ -205,10 +225,23 @@ def _one_break(positions: tuple[Position, ...]) -> OneBreak | None:
     return fit_one_break(positions, 1, _STEPS)
 
 
-def _noise_over_ground_m(positions: tuple[Position, ...]) -> float:
-    """Noise that one break leaves of the path over the ground: heights may be wrong by themselves."""
-    fit = _one_break(tuple((ts_us, x_m, y_m, 0.0) for ts_us, x_m, y_m, _ in positions))
-    return fit.noise_m if fit is not None else 0.0
+def _turns_or_stops(before: Vector, change: Vector, least_m_s: float) -> bool:
+    """True if a ball changes its way over the ground, or loses half of its speed.
+
+    Positions that people key are wrong in time, too: then a ball in flight gets faster or slower on its way.
+    """
+    (vx, vy, _), (dvx, dvy, _) = before, change
+    speed_m_s = math.hypot(vx, vy)
+    if speed_m_s < least_m_s:
+        return math.hypot(dvx, dvy) >= least_m_s
+    along_m_s, across_m_s = (dvx * vx + dvy * vy) / speed_m_s, abs(dvx * vy - dvy * vx) / speed_m_s
+    return across_m_s >= max(least_m_s, TURNED_SHARE * speed_m_s) or -along_m_s >= max(least_m_s, 0.5 * speed_m_s)
+
+
+@lru_cache(maxsize=256)
+def _break_over_ground(positions: tuple[Position, ...]) -> OneBreak | None:
+    """The fit of one break to the path over the ground: heights may be wrong by themselves."""
+    return fit_one_break(positions, 1, _STEPS, 0.0)
 
 
 @lru_cache(maxsize=256)

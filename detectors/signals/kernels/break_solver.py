@@ -101,16 +101,19 @@ class TwoBreaks(NamedTuple):
     errors_per_m: tuple[float, float]
 
 
-def fit_one_break(positions: Sequence[Position], edge: int, steps: int = 1) -> OneBreak | None:
+def fit_one_break(
+    positions: Sequence[Position], edge: int, steps: int = 1, height_share: float = 1.0
+) -> OneBreak | None:
     """The break that fits best; None if the positions are too few.
 
     Args:
         positions: oldest first.
         edge: positions at either end where no break is looked for.
         steps: instants that are tried from one position to the next.
+        height_share: weight of heights in the search and in the noise; with 0 the path over the ground decides.
     """
     found = np.empty(12)
-    index = int(_fit_one(np.array(positions), edge, steps, found))
+    index = int(_fit_one(np.array(positions), edge, steps, height_share, found))
     if index < 0:
         return None
     x, y, z, vx, vy, vz, dx, dy, dz, at_us, noise_m, error = found.tolist()
@@ -157,13 +160,14 @@ def warm_up() -> None:
 
 
 @njit(cache=True)
-def _fit_one(path: Floats, edge: int, steps: int, found: Floats) -> int:
+def _fit_one(path: Floats, edge: int, steps: int, height_share: float, found: Floats) -> int:
     """The index of the break that fits best, or of the last position before it.
 
     Args:
         path: (n, 4) microseconds and metres.
         edge: positions at either end where no break is looked for.
         steps: instants that are tried from one position to the next.
+        height_share: weight of heights.
         found: to be filled: position (3), velocity before (3), change of velocity (3), time (microseconds), noise of a
             position, standard error of the change for a unit of noise.
     """
@@ -201,14 +205,15 @@ def _fit_one(path: Floats, edge: int, steps: int, found: Floats) -> int:
                 x1 = i11 * b1 + i12 * b2 + i13 * b3
                 x2 = i12 * b1 + i22 * b2 + i23 * b3
                 x3 = i13 * b1 + i23 * b2 + i33 * b3
-                residue += max(square - x1 * b1 - x2 * b2 - x3 * b3, 0.0)
+                weight = height_share if axis == 2 else 1.0
+                residue += weight * max(square - x1 * b1 - x2 * b2 - x3 * b3, 0.0)
                 position[axis], velocity[axis], change[axis] = path[c, 1 + axis] + x1, x2, x3
             if residue < least:
                 best, least = c, residue
                 # Not by slices: compiling their errors takes as long as the rest of the kernel.
                 for axis in range(3):
                     found[axis], found[3 + axis], found[6 + axis] = position[axis], velocity[axis], change[axis]
-                found[9], found[10], found[11] = at_us, math.sqrt(residue / (3 * n - 9)), math.sqrt(i33)
+                found[9], found[10], found[11] = at_us, math.sqrt(residue / ((2.0 + height_share) * (n - 3))), math.sqrt(i33)
     return best
 
 
