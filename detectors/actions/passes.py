@@ -423,6 +423,8 @@ class PassAttempt(Strikes):
             return state, NOTHING
         own, others = first_to_reach(release, frame, self.flight)
         soonest_s = min((reach.after_s for reach in others.values()), default=math.inf)
+        if not restart and self._is_met(state, release):
+            return state, (self._attempt(event.ts_us, event, release, others.get(release.team)),)
         if own is not None and own.after_s <= soonest_s and not restart:
             return msgspec.structs.replace(state, waiting=event), NOTHING
         if is_recording() and others and not restart:
@@ -430,6 +432,15 @@ class PassAttempt(Strikes):
             note("the kicker at the ball, against the first other", own_s, "at least", soonest_s, unit="s")
         now_us = state.frame.ts_us if state.frame is not None else event.ts_us
         return state, (self._attempt(max(now_us, event.ts_us), event, release, others.get(release.team)),)
+
+    def _is_met(self, state: StrikeState, release: EventPayload) -> bool:
+        """True if another player has the ball before it is known to have left: a mate, or an opponent a fast one."""
+        kick_us = number(release, "kick_us")
+        met = next((payload_of(c) for c in state.contacts if c.ts_us > kick_us), None)
+        if met is None or met.player == release.player:
+            return False
+        fast = number(release, "speed_after_m_s") >= self.parameters.blocked_m_s
+        return met.team == release.team or fast
 
     def _attempt(self, now_us: int, event: Event, release: EventPayload, reach: Reach | None) -> Event:
         detail: dict[str, Scalar] = {}

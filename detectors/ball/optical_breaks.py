@@ -161,8 +161,9 @@ class OpticalBreaks:
                     return pair
             before, change = fit.before_m_s, fit.change_m_s
             error_m_s = max(fit.noise_m, self._noise_m) * fit.error_per_m
+            upwards_m_s = max(fit.height_noise_m * fit.error_per_m, error_m_s)
             slowed = abs(change[2]) < UPWARDS_CHANGE_MIN_M_S and only_slowed(before, change, SLOWED_MAX_M_S)
-            if not slowed and self._is_sure(change, error_m_s):
+            if not slowed and self._is_sure(change, error_m_s, upwards_m_s):
                 break_ = _break(event.source, fit.at_us, fit.position_m, before, change, error_m_s)
                 return _after(trail, break_, None), break_
         over = self._over_ground(trail, fit)
@@ -186,10 +187,11 @@ class OpticalBreaks:
         flat = change[0], change[1], 0.0
         return _break(trail.source, over.at_us, over.position_m, before, flat, error_m_s)
 
-    def _is_sure(self, change: Vector, error_m_s: float) -> bool:
-        """True if a change of velocity is more than noise, by its standard error."""
+    def _is_sure(self, change: Vector, error_m_s: float, upwards_m_s: float) -> bool:
+        """True if a change of velocity is more than noise, by its standard errors in space and upwards."""
         change_m_s, over_ground_m_s = math.hypot(*change), math.hypot(*change[:2])
-        sure = over_ground_m_s >= SIGMAS_OVER_GROUND * error_m_s or change_m_s >= SIGMAS_IN_SPACE * error_m_s
+        sigmas = math.hypot(over_ground_m_s / error_m_s, change[2] / upwards_m_s)
+        sure = over_ground_m_s >= SIGMAS_OVER_GROUND * error_m_s or sigmas >= SIGMAS_IN_SPACE
         return sure and (over_ground_m_s >= self._least_m_s or change_m_s >= UPWARDS_CHANGE_MIN_M_S)
 
     def _pair(self, trail: OpticalTrail, noise_m: float) -> tuple[OpticalTrail, TrajectoryBreak] | None:

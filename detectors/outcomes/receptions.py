@@ -13,7 +13,7 @@ After a ``pass.attempt`` the first of these events decides; numbers are those of
 | the kicker plays the ball again, up to ``kept_us`` after the kick | ``pass.kept``: it was a dribble |
 | another pass, or ``within_us`` is over | none |
 
-A contact of the kicker within ``kept_from_us`` belongs to the kick itself.
+A contact of the kicker within ``kept_from_us``, or before the ball has left him, belongs to the kick itself.
 """
 
 from __future__ import annotations
@@ -132,7 +132,10 @@ class PassOutcome:
         if state.gain is None:
             after_us, p = event.ts_us - round(number(kicked, "kick_us")), self.parameters
             what, path = "time since the kick", "pass_outcome"
-            if payload.player != kicked.player or after_us <= p.kept_from_us:
+            # The ball of a restart may be seen to move before the contact that sends it off.
+            if payload.player != kicked.player or event.ts_us <= number(kicked, "released_us"):
+                return state, NOTHING
+            if after_us <= p.kept_from_us:
                 return state, NOTHING
             note(what, after_us, "at least", p.kept_from_us, f"{path}.kept_from_us")
             if not at_most(what, after_us, p.kept_us, f"{path}.kept_us"):

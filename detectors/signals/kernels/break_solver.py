@@ -47,6 +47,7 @@ class OneBreak(NamedTuple):
         change_m_s: change of velocity.
         noise_m: noise of a position, as the fit leaves it.
         error_per_m: standard error of the change for a unit of noise.
+        height_noise_m: noise of a height alone.
     """
 
     at: int
@@ -56,6 +57,7 @@ class OneBreak(NamedTuple):
     change_m_s: Vector
     noise_m: float
     error_per_m: float
+    height_noise_m: float
 
 
 class Search(NamedTuple):
@@ -112,12 +114,12 @@ def fit_one_break(
         steps: instants that are tried from one position to the next.
         height_share: weight of heights in the search and in the noise; with 0 the path over the ground decides.
     """
-    found = np.empty(12)
+    found = np.empty(13)
     index = int(_fit_one(np.array(positions), edge, steps, height_share, found))
     if index < 0:
         return None
-    x, y, z, vx, vy, vz, dx, dy, dz, at_us, noise_m, error = found.tolist()
-    return OneBreak(index, at_us, (x, y, z), (vx, vy, vz), (dx, dy, dz), noise_m, error)
+    x, y, z, vx, vy, vz, dx, dy, dz, at_us, noise_m, error, height_m = found.tolist()
+    return OneBreak(index, at_us, (x, y, z), (vx, vy, vz), (dx, dy, dz), noise_m, error, height_m)
 
 
 def fit_two_breaks(positions: Sequence[Position], search: Search) -> TwoBreaks | None:
@@ -169,7 +171,7 @@ def _fit_one(path: Floats, edge: int, steps: int, height_share: float, found: Fl
         steps: instants that are tried from one position to the next.
         height_share: weight of heights.
         found: to be filled: position (3), velocity before (3), change of velocity (3), time (microseconds), noise of a
-            position, standard error of the change for a unit of noise.
+            position, standard error of the change for a unit of noise, noise of a height.
     """
     n = len(path)
     best, least = -1, np.inf
@@ -189,7 +191,7 @@ def _fit_one(path: Floats, edge: int, steps: int, height_share: float, found: Fl
             det = n * (s22 * s33 - s23 * s23) - s12 * (s12 * s33 - s23 * s13) + s13 * (s12 * s23 - s22 * s13)
             i11, i12, i13 = (s22 * s33 - s23 * s23) / det, (s13 * s23 - s12 * s33) / det, (s12 * s23 - s13 * s22) / det
             i22, i23, i33 = (n * s33 - s13 * s13) / det, (s13 * s12 - n * s23) / det, (n * s22 - s12 * s12) / det
-            residue = 0.0
+            residue = high = 0.0
             position, velocity, change = np.empty(3), np.empty(3), np.empty(3)
             for axis in range(3):
                 b1 = b2 = b3 = square = 0.0
@@ -205,8 +207,8 @@ def _fit_one(path: Floats, edge: int, steps: int, height_share: float, found: Fl
                 x1 = i11 * b1 + i12 * b2 + i13 * b3
                 x2 = i12 * b1 + i22 * b2 + i23 * b3
                 x3 = i13 * b1 + i23 * b2 + i33 * b3
-                weight = height_share if axis == 2 else 1.0
-                residue += weight * max(square - x1 * b1 - x2 * b2 - x3 * b3, 0.0)
+                high = max(square - x1 * b1 - x2 * b2 - x3 * b3, 0.0)
+                residue += (height_share if axis == 2 else 1.0) * high
                 position[axis], velocity[axis], change[axis] = path[c, 1 + axis] + x1, x2, x3
             if residue < least:
                 best, least = c, residue
@@ -214,6 +216,7 @@ def _fit_one(path: Floats, edge: int, steps: int, height_share: float, found: Fl
                 for axis in range(3):
                     found[axis], found[3 + axis], found[6 + axis] = position[axis], velocity[axis], change[axis]
                 found[9], found[10], found[11] = at_us, math.sqrt(residue / ((2.0 + height_share) * (n - 3))), math.sqrt(i33)
+                found[12] = math.sqrt(high / (n - 3))
     return best
 
 

@@ -31,15 +31,19 @@ FRAME_S = 0.04
 Waypoint = tuple[float, float, float, float]
 
 
-def ball(waypoints: Sequence[Waypoint], seed: int = 0, noise_m: float = 0.01) -> list[Event]:
-    """``ball.state`` every 40 ms on straight ways between waypoints, each place wrong by noise; velocities as 1.4."""
+def ball(waypoints: Sequence[Waypoint], seed: int = 0, noise_m: float = 0.01, height_m: float = 0.0) -> list[Event]:
+    """``ball.state`` every 40 ms on straight ways between waypoints, each place wrong by noise; velocities as 1.4.
+
+    Heights are wrong by ``height_m`` instead, unless it is 0.
+    """
     chance = random.Random(seed)
     events: list[Event] = []
     for i in range(round(waypoints[-1][0] / FRAME_S)):
         at_s = i * FRAME_S
         a, b = next((a, b) for a, b in pairwise(waypoints) if a[0] <= at_s < b[0])
         share = (at_s - a[0]) / (b[0] - a[0])
-        place = [a[k] + (b[k] - a[k]) * share + chance.gauss(0.0, noise_m) for k in (1, 2, 3)]
+        noises_m = noise_m, noise_m, height_m or noise_m
+        place = [a[k] + (b[k] - a[k]) * share + chance.gauss(0.0, noises_m[k - 1]) for k in (1, 2, 3)]
         before = events[-1].payload if events else None
         velocity = [0.0, 0.0, 0.0]
         if isinstance(before, BallState):
@@ -119,6 +123,24 @@ def test_a_place_that_is_wrong_is_no_pair_of_contacts(seed: int) -> None:
     )
 
 
+#: Ways of a ball in the air, up to 0.48 s and from then on; and whether it is played there.
+IN_THE_AIR: dict[str, tuple[Sequence[Waypoint], bool]] = {
+    "headed on": ([(0, -6, 0, 1.6), (0.5, 0, 0, 1.6), (1.1, 3.6, 4.8, 1.6)], True),
+    "taken on the chest": ([(0, -6, 0, 1.4), (0.5, 0, 0, 1.4), (1.1, 0.6, 0, 1.4)], True),
+    "flies on": ([(0, -6, 0, 1.6), (1.1, 7.2, 0, 1.6)], False),
+    "keyed too late, so that it gets faster": ([(0, -4, 0, 1.6), (0.5, 0, 0, 1.6), (1.1, 6.0, 0, 1.6)], False),
+    "keyed too early, so that it gets slower": ([(0, -6, 0, 1.6), (0.5, 0, 0, 1.6), (1.1, 6.0, 0, 1.6)], False),
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("way", IN_THE_AIR)
+def test_heights_that_shake_do_not_hide_a_contact_in_the_air_and_make_none(way: str, seed: int) -> None:
+    points, played = IN_THE_AIR[way]
+    out = fold(AccelerationPeak(SHEET), ball(points, seed, height_m=0.25))
+    assert [abs(e.ts_us - 500_000) <= 60_000 for e in out] == [True] * played
+
+
 def replace_y(state: BallState, y_m: float) -> BallState:
     return BallState(state.x_m, y_m, state.z_m, state.vx_m_s, state.vy_m_s, state.vz_m_s, state.gap_us, run=state.run)
 
@@ -136,6 +158,13 @@ def test_of_two_who_are_as_near_it_is_his_who_had_the_ball() -> None:
     assert [payload(e).player for e in hits(ball(way), here, rival)] == ["home_9", "home_9"]
     cold = [(0.0, 0.0, 0.0, 0.11), (1.6, 0.6, 0.0, 0.11), (2.6, 0.6, 14.0, 0.11)]
     assert [payload(e).player for e in hits(ball(cold), here, rival)] == ["away_3"]
+
+
+@pytest.mark.parametrize(("out_m_s", "kicker"), [(14.0, "home_9"), (6.0, "away_3")], ids=["kicked", "poked"])
+def test_who_has_the_ball_kicks_it_and_who_is_nearer_pokes_it(out_m_s: float, kicker: str) -> None:
+    way = [(0.0, -6.0, 0.0, 0.11), (1.0, 0.0, 0.0, 0.11), (1.6, 0.6, 0.0, 0.11), (2.6, 0.6, out_m_s, 0.11)]
+    here, rival = player("home_9", 0.1, -0.6), player("away_3", 0.8, -0.1)
+    assert [payload(e).player for e in hits(ball(way), here, rival)] == ["home_9", kicker]
 
 
 def test_a_ball_in_hands_is_shaken_and_not_hit() -> None:

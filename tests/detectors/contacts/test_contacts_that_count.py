@@ -14,7 +14,7 @@ from detectors.outcomes.receptions import PassOutcome
 from detectors.play.goalkeeper_hands import GoalkeeperHands
 from detectors.proximity.near import Candidate, Closest
 from football.match_sheet import MatchSheet, Player
-from football.payloads import EventPayload
+from football.payloads import EventPayload, payload_of
 from middleware.events import Event
 from tests.detectors import stage
 from tests.detectors.actions.test_actions import event
@@ -296,8 +296,34 @@ def test_a_kick_that_is_met_at_once_was_no_dribblers_touch(after_ms: int, speed_
     assert [e.payload.player for e in out] == ["home_6"] * attempts
 
 
-def attempt(at_s: float = 1.0) -> Event:
-    return event("pass.attempt", at_s, "home_9", kick_us=round(at_s * 1e6))
+def test_a_goalkeeper_parries_a_high_ball_and_does_not_head_it() -> None:
+    keeper = MatchSheet(players=(Player("home_6", "home", goalkeeper=True),), quality=stage.RTLS)
+    people = [body("home_6", 0.0, 0.0), body("home_8", 12.0, 0.0), body("away_4", 3.0, 8.0)]
+    causes = [event("hit", 0.5, "away_4"), frame_event(1.0, (2.3, 0.0), people)]
+    struck = released(1.0, "home_6", 19.0, 12.0, 2.2)
+    assert len(fold(PassAttempt(RADIO), [*causes, struck])) == 1
+    assert fold(PassAttempt(keeper), [*causes, struck]) == []
+
+
+@pytest.mark.parametrize(
+    ("met_by", "left_m_s", "attempts"),
+    [("home_8", 6.0, 1), ("away_4", 8.0, 1), ("away_4", 6.0, 0), ("", 6.0, 0)],
+    ids=["by a mate", "fast, by an opponent", "a dribbler's ball, by an opponent", "by nobody"],
+)
+def test_a_ball_that_somebody_has_met_already_is_no_dribble(met_by: str, left_m_s: float, attempts: int) -> None:
+    """The kicker and another one are as near to the ball when it is known to have left."""
+    people = [body("home_6", 1.9, 0.0), body("home_8", 3.4, 0.0), body("away_4", 3.4, 0.2)]
+    left = released(1.3, "home_6", 3.0, left_m_s)
+    kicked = msgspec.structs.replace(payload_of(left), detail={**payload_of(left).detail, "kick_us": 900_000})
+    causes = [event("hit", 0.9, "home_6"), frame_event(1.1, (2.3, 0.0), people)]
+    met = [event("hit", 1.2, met_by)] if met_by else []
+    out = fold(PassAttempt(RADIO), [*causes, *met, msgspec.structs.replace(left, payload=kicked)])
+    assert [payload_of(e).player for e in out] == ["home_6"] * attempts
+
+
+def attempt(at_s: float = 1.0, left_after_s: float = 0.0) -> Event:
+    kick_us = round(at_s * 1e6)
+    return event("pass.attempt", at_s, "home_9", kick_us=kick_us, released_us=kick_us + round(left_after_s * 1e6))
 
 
 def deflected(at_s: float, player: str) -> list[Event]:
@@ -324,6 +350,13 @@ def test_a_kicker_who_plays_the_ball_next_has_dribbled_and_his_attempt_is_taken_
     assert (kept.kind, kept.payload.player, kept.annuls, kept.ts_us) == ("pass.kept", "home_9", made.id, 1_800_000)
     later = fold(PassOutcome(), [made, event("hit", 5.0, "home_9"), event("possession.gain", 5.5, "away_4")])
     assert rows_of(later) == [("pass.intercepted", "", "home")], "after three seconds somebody else may have had it"
+
+
+def test_the_contact_that_sends_a_ball_off_is_no_second_one_however_early_the_ball_was_seen_to_move() -> None:
+    made = attempt(left_after_s=0.3)
+    thrown, received = event("hit", 1.2, "home_9"), event("possession.gain", 2.0, "home_8")
+    assert rows_of(fold(PassOutcome(), [made, thrown, received])) == [("pass.complete", "", "home")]
+    assert rows_of(fold(PassOutcome(), [made, event("hit", 1.4, "home_9"), received])) == [("pass.kept", "", "home")]
 
 
 # -- a goalkeeper's feet -----------------------------------------------------------------------------------------------
