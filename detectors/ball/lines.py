@@ -23,7 +23,7 @@ import msgspec
 from detectors.decisions import below, is_over, is_recording, is_under, note
 from detectors.emission import make_event
 from detectors.reasons import reason
-from football.constants import BALL_RADIUS_M
+from football.constants import BALL_RADIUS_M, BALL_STEP_MAX_M_S
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload, ball_of
 from football.pitch import (
@@ -83,7 +83,7 @@ class LineParameters(msgspec.Struct, frozen=True):
     """
 
     radius_m: Annotated[float, reason("Law 2")] = BALL_RADIUS_M
-    jump_speed_m_s: Annotated[float, reason("150 km/h, the greatest speed of a ball in paper 004")] = 42.0
+    jump_speed_m_s: Annotated[float, reason("as conditioning.ball_speed_max_m_s")] = BALL_STEP_MAX_M_S
     jump_confidence: Annotated[float, reason("ours")] = 0.3
     doubt_confidence: Annotated[float, reason("ours")] = 0.5
 

@@ -57,6 +57,16 @@ def test_a_single_jump_is_rejected_and_forgotten() -> None:
     assert len([e for e in events if e.kind == "player.state"]) == 9
 
 
+def test_the_hardest_strikes_are_believed_and_what_no_strike_explains_is_not() -> None:
+    """At 25 Hz the first position after the strike is 1.8 m on, then one jumps by 3 m."""
+    struck = walk(0, 5, speed=0.0) + walk(5, 6, x0=1.8, speed=45.0)
+    assert rejected(condition(struck, "ball")) == []
+    states = [e.payload for e in condition(struck, "ball") if isinstance(e.payload, BallState)]
+    assert [state.run for state in states] == list(range(1, 12))
+    struck[7] = (struck[7][0], struck[7][1] + 3.0, 0.0)
+    assert rejected(condition(struck, "ball")) == ["speed ball"]
+
+
 def test_a_corrected_identity_is_believed_once_three_positions_agree() -> None:
     events = condition(walk(0, 5) + walk(5, 6, x0=30.0))
     states = [e.payload for e in events if isinstance(e.payload, BodyState)]
