@@ -14,6 +14,10 @@ Two contacts that follow each other at once leave much residue of one break. The
 one if they leave much less, each is significant, and the two together are no mere there and back, as of a position that
 is wrong. One break must leave much residue over the ground too: heights may be wrong by themselves.
 
+Heights of a flight are often far worse than places, by half a metre from frame to frame. A change upwards is judged by
+the noise of heights. Where this noise hides a break, the path over the ground decides alone: a ball that is turned, or
+loses half of its speed, was played, whatever its height.
+
 A tracking system that loses the ball may repeat its last position, and go on elsewhere. A ball that is struck covers in
 its first frame at most the distance of a whole frame. If it covers more, it has not moved but jumped, and its path
 begins anew.
@@ -155,7 +159,8 @@ class OpticalBreaks:
         fit = _one_break(positions)
         if fit is not None and self._is_due(fit, positions):
             much_m = PAIR_NOISE * self._noise_m
-            if fit.noise_m > much_m and _break_over_ground(positions).noise_m > much_m:
+            flat = _break_over_ground(positions) if fit.noise_m > much_m else None
+            if flat is not None and flat.noise_m > much_m:
                 pair = self._pair(trail, fit.noise_m)
                 if pair is not None:
                     return pair
@@ -176,8 +181,10 @@ class OpticalBreaks:
 
     def _over_ground(self, trail: OpticalTrail, fit: OneBreak | None) -> TrajectoryBreak | None:
         """A break of the path over the ground, where heights are so noisy that they hide it; None if there is none."""
+        if fit is None or fit.noise_m < HEIGHT_NOISE * self._noise_m:
+            return None
         over = _break_over_ground(trail.positions)
-        if fit is None or over is None or fit.noise_m < HEIGHT_NOISE * max(over.noise_m, self._noise_m):
+        if over is None or fit.noise_m < HEIGHT_NOISE * over.noise_m:
             return None
         before, change = over.before_m_s, over.change_m_s
         error_m_s = max(over.noise_m, self._noise_m) * over.error_per_m

@@ -136,8 +136,8 @@ class ContactParameters(msgspec.Struct, frozen=True):
     kick_m: Annotated[
         float,
         reason(
-            "ours; profiles `ragged`, `optical` and five others, seeds 201 to 205: of 3,385 contacts with two players near "
-            "190 are another's without it, 177 to 179 with 0.2 to 0.4"
+            "ours; profiles `ragged`, `optical` and five others, seeds 201 to 205: of 3,385 contacts with two players "
+            "near 190 are another's without it, 177 to 179 with 0.2 to 0.4"
         ),
     ] = 0.4
     kick_m_s: Annotated[

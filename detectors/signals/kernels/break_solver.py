@@ -215,8 +215,8 @@ def _fit_one(path: Floats, edge: int, steps: int, height_share: float, found: Fl
                 # Not by slices: compiling their errors takes as long as the rest of the kernel.
                 for axis in range(3):
                     found[axis], found[3 + axis], found[6 + axis] = position[axis], velocity[axis], change[axis]
-                found[9], found[10], found[11] = at_us, math.sqrt(residue / ((2.0 + height_share) * (n - 3))), math.sqrt(i33)
-                found[12] = math.sqrt(high / (n - 3))
+                noise_m = math.sqrt(residue / ((2.0 + height_share) * (n - 3)))
+                found[9], found[10], found[11], found[12] = at_us, noise_m, math.sqrt(i33), math.sqrt(high / (n - 3))
     return best
 
 
