@@ -1,4 +1,4 @@
-"""Who does not play changes nothing: the same scene with bench, warm-up, ball boys, officials and spare balls."""
+"""Law 3: one scene with and without bench, warm-up, ball boys, officials and spare balls says the same."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ CASES: dict[str, tuple[Mapping[str, stage.Waypoints], Mapping[str, stage.Waypoin
 
 
 def played(people: Mapping[str, stage.Waypoints], balls: Mapping[str, stage.Waypoints]) -> list[tuple[object, ...]]:
-    """What is published about ball and players who play, without names of causes."""
+    """Return what is published about ball and players who play, without names of causes."""
     everybody = {**TEAMS, **people}
     sheet: MatchSheet = stage.sheet({k: v for k, v in everybody.items() if not k.startswith(("referee", "boy"))})
     raw = (arrival(p).event for p in stage.packets(BALL, everybody, 13.0, ways=balls))
