@@ -182,9 +182,9 @@ def whistles(match: Path) -> list[Event]:
     return [official_arrival(one, one.at_us + OPERATOR_US, one.at_us - OPERATOR_US).event for one in output]
 
 
-def needed(detectors: Sequence[Detector[Any]]) -> list[Detector[Any]]:
-    """Those whose events a truth judges, and all that these stand on."""
-    kinds, stored = set(KINDS), set[str]()
+def needed(detectors: Sequence[Detector[Any]], wanted: Iterable[str] = KINDS) -> list[Detector[Any]]:
+    """Those that give some kinds, else those whose events a truth judges, and all that these stand on."""
+    kinds, stored = set(wanted), set[str]()
     while more := [d.spec for d in detectors if d.spec.name not in stored and kinds.intersection(d.spec.outputs)]:
         stored.update(spec.name for spec in more)
         kinds.update(kind for spec in more for kind in spec.inputs)

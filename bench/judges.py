@@ -42,16 +42,17 @@ from middleware.oracle import sorted_replay
 from simulator.simulate import Simulation
 
 PITCH = Pitch()
-#: Packages of a program, and its script. socceraction's own dependency needs an older multimethod.
+#: Packages of a program, and its script. socceraction's own dependencies need older ones.
 JUDGES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "databallpy": (("databallpy==0.8.1",), "judge_databallpy.py"),
     "floodlight": (("floodlight==1.2.0",), "judge_floodlight.py"),
     "unravelsports": (("unravelsports==1.2.1", "mplsoccer==1.8.1"), "judge_unravelsports.py"),
     "accessible-space": (("accessible-space==2.1.0",), "judge_accessible_space.py"),
-    "socceraction": (("socceraction==1.5.3", "multimethod<2"), "judge_socceraction.py"),
+    "socceraction": (("socceraction==1.5.3", "multimethod<2", "pyarrow<20"), "judge_socceraction.py"),
 }
 #: Places of a formation are means over so many scenes.
 BLOCK = 300
+_ENDS = ("pass.complete", "pass.intercepted", "pass.out")
 Values = Sequence[Any]
 
 
@@ -67,8 +68,8 @@ class Agreement(NamedTuple):
 def play(seed: int, minutes: float) -> tuple[list[Event], MatchSheet]:
     """Return all events of a simulated match as cameras see it, internal ones included."""
     raw, sheet = as_cameras_see(Simulation(seed=seed, duration_s=60.0 * minutes))
-    hierarchy = Hierarchy(RAW_KINDS, needed(build_detectors(sheet)))
-    wanted = {"scene", "pass.xc", "pass.complete", "pass.intercepted", "pass.out"}
+    wanted = {"scene", "pass.attempt", "pass.xc", "pass.complete", "pass.intercepted", "pass.out"}
+    hierarchy = Hierarchy(RAW_KINDS, needed(build_detectors(sheet), wanted))
     return [event for event in sorted_replay(hierarchy, raw) if event.kind in wanted], sheet
 
 
@@ -128,7 +129,8 @@ def write_shapes(folder: Path, scenes: Sequence[Scene], keepers: frozenset[str])
 
 def write_passes(folder: Path, events: Sequence[Event], scenes: Sequence[Event]) -> dict[str, Values]:
     """Write kicks with everybody's place at the scene before them; return our chances, and what became of them."""
-    ends = {e.source: e.kind == "pass.complete" for e in events if e.kind.startswith("pass.") and e.kind != "pass.xc"}
+    ends = {e.source: e.kind == "pass.complete" for e in events if e.kind in _ENDS}
+    attempts = {e.source: payload_of(e) for e in events if e.kind == "pass.attempt"}
     times = [scene.ts_us for scene in scenes]
     kicks, rows, chances, complete = [], [], [], []
     for event in events:
@@ -136,10 +138,11 @@ def write_passes(folder: Path, events: Sequence[Event], scenes: Sequence[Event])
         if made is None or event.annuls or event.source not in ends or made.detail["over"]:
             continue
         at = int(np.searchsorted(times, event.ts_us, "right")) - 1
-        end = made.detail.get("end_x_m"), made.detail.get("end_y_m")
+        kick = attempts[event.source].detail
+        end = kick.get("end_x_m"), kick.get("end_y_m")
         if at < 0 or not all(isinstance(value, float) for value in end):
             continue
-        speed = math.hypot(float(made.detail.get("vx_m_s", 0.0)), float(made.detail.get("vy_m_s", 0.0)))
+        speed = math.hypot(float(kick.get("vx_m_s", 0.0)), float(kick.get("vy_m_s", 0.0)))
         number = len(kicks)
         kicks.append((number, made.player, made.team, made.x_m, made.y_m, *end, speed or 15.0))
         bodies = (*scenes[at].payload.home, *scenes[at].payload.away)  # type: ignore[attr-defined]
