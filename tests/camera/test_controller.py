@@ -258,7 +258,7 @@ def test_whatever_fails_at_the_end_everything_is_released(monkeypatch: pytest.Mo
     released: list[str] = []
 
     class Tracking:
-        def send(self, pose: object, zoom_units: int) -> None: ...
+        def send(self, pose: object, zoom_units: int, now_us: int) -> None: ...
 
         def close(self) -> None:
             released.append("tracking")
