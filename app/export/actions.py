@@ -19,6 +19,7 @@ from app.tables.columns import CARRIES, DUELS, GOALS, PASSES, SHOTS, kinds_of
 from app.tables.match_events import MatchEvents, Row, anchor_of, kick_us, number, read_match_events
 from football.errors import UserError
 from football.update_stream import EventRecord
+from replay.match_store import read_run
 
 Place = tuple[float, float]
 
@@ -88,10 +89,12 @@ class Match(NamedTuple):
     Attributes:
         events: with the sheet and the clock.
         actions: in order of time.
+        patterns: the matches of patterns that the match was played with, in order of time.
     """
 
     events: MatchEvents
     actions: tuple[Action, ...]
+    patterns: tuple[EventRecord, ...] = ()
 
 
 def read_match(folder: Path) -> Match:
@@ -103,11 +106,14 @@ def read_match(folder: Path) -> Match:
     """
     names = [table.name for table in (PASSES, SHOTS, GOALS, CARRIES, DUELS)]
     kinds = (*kinds_of(names), *_FROM_EVENTS, *DISCIPLINE_KINDS, "offside.offence", "play.live", "team.possession")
-    events = read_match_events(folder, kinds)
+    settings = read_run(folder).get("settings")
+    patterns = [f"pattern.{name}" for name in settings.get("patterns", ())] if isinstance(settings, dict) else []
+    events = read_match_events(folder, (*kinds, *patterns))
     actions = sorted(_actions(events), key=_order)
     if not actions:
         raise ExportError(f"{folder}: no pass, shot or other action to export")
-    return Match(events, tuple(actions))
+    found = sorted(events.of(*patterns), key=lambda event: (event.ts_us, event.id))
+    return Match(events, tuple(actions), tuple(found))
 
 
 def _order(action: Action) -> tuple[int, int, str]:

@@ -157,6 +157,18 @@ def test_kloppy_reads_the_timeline(exported, store):
     assert goal.timestamp.total_seconds() == 17.0
 
 
+def test_matches_of_patterns_are_clips_of_the_timeline(tmp_path):
+    found = event("pattern.cross_goal", 21, "a/b", "home_9", first_us=19 * S, events=2, of="h7")
+    settings = {"patterns": {"cross_goal": "PATTERN SEQ(cross c, goal.scored g) WITHIN 5 s"}}
+    store = small_store(tmp_path / "store", [found], settings=settings)
+    export_match(store, "sportscode", tmp_path / "s.xml")
+    *_, code = sportscode.load(str(tmp_path / "s.xml")).codes
+    assert (code.code, code.timestamp.total_seconds(), code.end_timestamp.total_seconds()) == (
+        "Reds Pattern cross goal", 15.0, 24.0,
+    )  # fmt: skip
+    assert code.labels == {"Team": "Reds", "Player": "9 Home Player 9", "Event": found.id, "of": "h7"}
+
+
 def test_the_data_set_of_kloppy_keeps_ids_and_places(store, exported):
     data = kloppy_events(read_match(store))
     frame = data.to_df()

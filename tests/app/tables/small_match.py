@@ -105,11 +105,12 @@ def small_store(
     positions: bool = True,
     sheet: MatchSheet = SHEET,
     only: list[EventRecord] | None = None,
+    settings: dict[str, object] | None = None,
 ) -> Path:
     """Write the match into a folder, with further events, or ``only`` some instead of its own."""
     own = [*_first_half(), *_second_half(), *(extra or ())] if only is None else only
     events = sorted(own, key=lambda one: one.ts_us)
-    store = MatchStore.create(folder, sheet, {"settings": {}})
+    store = MatchStore.create(folder, sheet, {"settings": settings or {}})
     updates = [UpdateRecord(seq, 1, one.ts_us, one) for seq, one in enumerate(events)]
     tables = {"updates": updates_table(updates, 0)}
     if positions:
