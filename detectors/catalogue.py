@@ -34,6 +34,7 @@ from football.lifecycle import Lifecycle, State
 from football.lifecycle import __doc__ as lifecycle_doc
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload
+from football.pitch import Pitch, pitch_of
 from middleware.detector import Detector, Known, Spec
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def build_detectors(
     if unknown := set(extra) - set(OPT_IN):
         raise ValueError(f"no detector {', '.join(sorted(unknown))} can be asked for: {', '.join(OPT_IN)}")
     thresholds = parameters or Parameters()
-    watching = _pattern_detectors(patterns) if patterns else []
+    watching = _pattern_detectors(patterns, pitch_of(sheet)) if patterns else []
     chosen: list[Detector[Any]] = [*own, *watching]
     optional: list[Detector[Any]] = []
     for entry in DETECTORS:
@@ -111,9 +112,9 @@ def build_detectors(
     for detector in sorted(optional, key=lambda candidate: -candidate.spec.level):
         if any(kind in reader.spec.inputs for kind in detector.spec.outputs for reader in chosen):
             chosen.append(detector)
-    emitted = {kind for detector in chosen for kind in detector.spec.outputs}
+    specs = [detector.spec for detector in chosen if detector not in watching]
     for pattern in watching:
-        pattern.read_only(emitted)
+        pattern.watch(specs)
         if not pattern.spec.inputs:
             chosen.remove(pattern)
     for detector in chosen:
@@ -122,10 +123,10 @@ def build_detectors(
     return tuple(chosen)
 
 
-def _pattern_detectors(patterns: Mapping[str, str]) -> list[PatternDetector]:
+def _pattern_detectors(patterns: Mapping[str, str], pitch: Pitch) -> list[PatternDetector]:
     from detectors.patterns.detector import PatternDetector  # brings a parser, which few matches need
 
-    return [PatternDetector.of_text(name, text) for name, text in patterns.items()]
+    return [PatternDetector.of_text(name, text, pitch) for name, text in patterns.items()]
 
 
 def detectors_about(kind: str, detectors: Iterable[Detector[Any]]) -> tuple[Detector[Any], ...]:

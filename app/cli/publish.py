@@ -59,9 +59,7 @@ def publish(
     ] = "",
     tags: Annotated[
         Path | None,
-        Given(
-            "--tags", help="With --as: writes the table of tags that the gateway needs; without --to only that."
-        ),
+        Given("--tags", help="With --as: writes the table of tags that the gateway needs; without --to only that."),
     ] = None,
     as_json: Annotated[bool, Given("--json", help="Print the figures as JSON.")] = False,
 ) -> None:

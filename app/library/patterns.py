@@ -12,12 +12,15 @@ import pyarrow.parquet as pq
 
 from app.base.files import write_atomically, writing
 from app.batch.inputs import BatchError, find_recorded
+from detectors.patterns.detector import in_match
 from detectors.patterns.matcher import MOST_MATCHES, Matcher
 from detectors.patterns.returns import Returns
 from detectors.patterns.search import Match
 from detectors.patterns.syntax import PatternEvent, Query, kinds_of
+from football.pitch import pitch_of
 from football.update_stream import EventRecord
 from replay.event_list import consolidated_events, event_records
+from replay.match_store import read_sheet_of
 
 #: A match of a pattern: the ids of its events, event times of the first and the last, and what it returns.
 FOUND = (
@@ -67,6 +70,7 @@ def match_store(query: Query, store: Path, most: int = MOST_MATCHES) -> StoredMa
         StoreError: not a match store, or damaged.
         PatternError: the query means nothing, or has too many matches.
     """
+    query = _in_store(query, store)
     kinds = set(kinds_of(query))
     strict = query.strategy == "strict" or any(kind.endswith(".*") for kind in kinds)
     matcher = Matcher([query], most=most)
@@ -74,6 +78,10 @@ def match_store(query: Query, store: Path, most: int = MOST_MATCHES) -> StoredMa
         matcher.push(pattern_event(record))
     found = sorted((match for _, match in matcher.matches()), key=lambda match: [event[:3] for event in match])
     return StoredMatches(store, tuple(found))
+
+
+def _in_store(query: Query, store: Path) -> Query:
+    return in_match(query)._replace(pitch=pitch_of(read_sheet_of(store)))
 
 
 def pattern_event(record: EventRecord) -> PatternEvent:
@@ -103,7 +111,7 @@ def find_stores(given: Sequence[Path]) -> list[Path]:
 
 def search_store(query: Query, store: Path, most: int = MOST_MATCHES) -> StoreResult:
     """Run a query over one store; see :func:`app.library.patterns.match_store` for its errors."""
-    returns = Returns(query)
+    returns = Returns(_in_store(query, store))
     matches = match_store(query, store, most).matches
     return StoreResult(
         str(store),

@@ -15,15 +15,16 @@ starts is needed either: those behind the last start with a match wait, and all 
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 
 from detectors.patterns.maximal import MaximalSearch, is_regular
 from detectors.patterns.search import Match, Search, TooManyMatchesError, flat, maximal
 from detectors.patterns.syntax import PatternEvent, Strategy
+from detectors.patterns.waiting import WaitingRuns
 
-#: What a branch does with an event: it may begin a match, complete one, or be forbidden after one.
-STARTS, COMPLETES, FORBIDDEN = 1, 2, 4
+#: What a branch does with an event: it may begin a match, complete one, be forbidden after one, or take up a run.
+STARTS, COMPLETES, FORBIDDEN, TAKES_UP = 1, 2, 4, 8
 
 _Matches = tuple[Match, ...]
 
@@ -32,6 +33,9 @@ _REORDER = 1_024
 
 #: Standing matches with all picks may hold so many events for each match that one event may have.
 PLACES_PER_MATCH = 100
+
+#: By the lists of a branch: the newest end, and the number of starts that may lead to it.
+Chains = dict[tuple[int, ...], tuple[PatternEvent, int]]
 
 #: Takes the matches of an anchor before and after.
 Emit = Callable[[_Matches, _Matches], None]
@@ -44,9 +48,10 @@ class Anchors:
         search: of the branch and partition.
         strategy: which matches count.
         emit: called with the differences.
+        shared: what branches over the same lists have found for the newest event; None for a branch by itself.
     """
 
-    def __init__(self, search: Search, strategy: Strategy, emit: Emit) -> None:
+    def __init__(self, search: Search, strategy: Strategy, emit: Emit, shared: Chains | None = None) -> None:
         self.search, self.branch, self.strategy, self._emit = search, search.branch, strategy, emit
         self.within_us = search.within_us
         self.matches: dict[str, _Matches] = {}
@@ -60,8 +65,6 @@ class Anchors:
         self._grows = not last_single
         self._regular = strategy == "stam" and is_regular(self.branch)
         self._maximal = MaximalSearch(search) if self._regular else None
-        #: Starts without a match, in order; only for matches that end with their last event.
-        self._open: list[PatternEvent] | None = None
         self._simple = strategy == "stnm" and self.branch.is_simple
         #: True if ends rise with starts and a match ends with one event; then no start behind this one has a match.
         self._rises = self._simple and not self._grows and len(steps) > 1
@@ -75,8 +78,12 @@ class Anchors:
         self._places = 0
         #: The lists between the first and the last step, from the last one backwards.
         self._chain = tuple(search.lists[-2:0:-1])
+        self._shared = {} if shared is None else shared
+        self._chain_key = (search.ties, *map(id, search.lists))
+        #: The runs without a match; only for matches that end with their last event.
+        self.waiting: WaitingRuns | None = None
         if strategy == "stnm" and not (self._grows or self._looks_on or self._rises):
-            self._open = []
+            self.waiting = WaitingRuns(search, lambda first, match: self._set(first.id, (match,)))
         self._hops = self._rises and first_single
 
     # What arrives.
@@ -87,11 +94,8 @@ class Anchors:
             if roles & COMPLETES:
                 self._complete_rising(event)
             return
-        if self._open is not None:
-            if roles & COMPLETES and self._open:
-                self._complete(event)
-            if roles & STARTS and not (roles & COMPLETES and self._renew(event)):
-                self._open.append(event)
+        if self.waiting is not None:
+            self.waiting.append(event, starts=bool(roles & STARTS), completes=bool(roles & COMPLETES))
             return
         if roles & FORBIDDEN:
             self._renew_between(event[0] - self.within_us, event[0])
@@ -99,7 +103,10 @@ class Anchors:
             if self.by_end:
                 if not self._lacks_step(event):
                     self._renew(event)
-            elif not (self._takes_first and self._is_taken_before()):
+            elif self._takes_first:
+                if not self._lacks_step(event) and not self._is_taken_before():
+                    self._add_ending_with(event)
+            else:
                 self._renew_between(event[0] - self.within_us, event[0])
 
     def repair(self, event: PatternEvent) -> None:
@@ -113,10 +120,10 @@ class Anchors:
             end_us += self.within_us if self._looks_back or self._wide else 0
         if self._rises:
             self._repair_rising(event, begin_us)
-        elif self._open is None:
+        elif self.waiting is None:
             self._renew_between(begin_us, end_us)
         else:
-            self._repair_starts(event, begin_us, end_us)
+            self._repair_runs(self.waiting, event, begin_us, end_us)
 
     def forget(self, event: PatternEvent) -> None:
         """Drop the matches of an anchor that is withdrawn; :meth:`repair` follows."""
@@ -125,6 +132,8 @@ class Anchors:
 
     def purge(self, before_us: int) -> None:
         """Forget the matches of anchors dated before an event time; they can change no more."""
+        if self.waiting is not None:
+            self.waiting.purge(before_us)
         for event in self._anchors(-(2**62), before_us - 1):
             purged = self.matches.pop(event.id, ())
             if self.by_end:
@@ -145,12 +154,6 @@ class Anchors:
 
     # Searches.
 
-    def _complete(self, end: PatternEvent) -> None:
-        """Search the starts that wait for their match, now that an end arrives in order."""
-        waiting = self._open or []
-        oldest = bisect_left(waiting, (end[0] - self.within_us,))
-        waiting[:] = [start for start in waiting[oldest:] if not self._renew(start)]
-
     def _lacks_step(self, end: PatternEvent) -> bool:
         """True if a step that a match needs has no event in the window that ends with the newest event.
 
@@ -160,7 +163,18 @@ class Anchors:
         if not self._ends % _REORDER:
             self._rarest.sort(key=len)
         oldest_us = end[0] - self.within_us
-        return any(not candidates or candidates[-1][0] < oldest_us for candidates in self._rarest)
+        for candidates in self._rarest:  # noqa: SIM110 a generator costs twice as much, at each end of each pattern
+            if not candidates or candidates[-1][0] < oldest_us:
+                return True
+        return False
+
+    def _add_ending_with(self, end: PatternEvent) -> None:
+        """Add the matches that end with the newest event; those before stay."""
+        starts = self.search.lists[0]
+        for start in starts[bisect_left(starts, (end[0] - self.within_us,)) : self.search.until(starts, end)]:
+            if found := tuple(self.search.every_next_simple(start, end)):
+                self.matches[start.id] = self.matches.get(start.id, ()) + found
+                self._emit((), found)
 
     def _is_taken_before(self) -> bool:
         """True if every event of the last step but one has had an earlier end: then the newest end is in no match."""
@@ -169,22 +183,14 @@ class Anchors:
 
     def _complete_rising(self, end: PatternEvent) -> None:
         """The same for a branch of which the ends rise with the starts."""
-        search, reached = self.search, end
         if self._lacks_step(end):
             return
         # Only starts before the latest chain of steps that leads to this end can be complete.
-        for candidates in self._chain:
-            if not candidates:
-                return
-            latest = candidates[-1]
-            if latest[0] >= reached[0]:
-                index = search.until(candidates, reached)
-                if not index:
-                    return
-                latest = candidates[index - 1]
-            reached = latest
-        starts = search.lists[0]
-        high = len(starts) if starts and starts[-1][0] < reached[0] else search.until(starts, reached)
+        starts = self.search.lists[0]
+        known = self._shared.get(self._chain_key)
+        if known is None or known[0] is not end:
+            known = self._shared[self._chain_key] = (end, self._starts_before(end))
+        high = known[1]
         if not high or (self._reached is not None and starts[high - 1] <= self._reached):
             return
         low = bisect_right(starts, self._reached, 0, high) if self._reached is not None else 0
@@ -194,6 +200,22 @@ class Anchors:
             due = starts[low:high]
             last = self._complete_by_hops(due) if self._hops else self._complete_each(due)
             self._reached = last or self._reached
+
+    def _starts_before(self, end: PatternEvent) -> int:
+        """Number of starts before the latest chain of steps that leads to the newest event."""
+        search, reached = self.search, end
+        for candidates in self._chain:
+            if not candidates:
+                return 0
+            latest = candidates[-1]
+            if latest[0] >= reached[0]:
+                index = search.until(candidates, reached)
+                if not index:
+                    return 0
+                latest = candidates[index - 1]
+            reached = latest
+        starts = search.lists[0]
+        return len(starts) if starts and starts[-1][0] < reached[0] else search.until(starts, reached)
 
     def _complete_each(self, due: list[PatternEvent]) -> PatternEvent | None:
         """Search starts; return the last one that has a match."""
@@ -238,24 +260,15 @@ class Anchors:
             index -= 1
         self._reached = starts[index - 1] if index else None
 
-    def _repair_starts(self, event: PatternEvent, begin_us: int, end_us: int) -> None:
-        """Search again the starts whose match may have met an event, the latest first."""
-        waiting = self._open
-        assert waiting is not None  # only called with a list of waiting starts
-        index = bisect_left(waiting, event)
-        if index < len(waiting) and waiting[index].id == event.id:
-            del waiting[index]
+    def _repair_runs(self, waiting: WaitingRuns, event: PatternEvent, begin_us: int, end_us: int) -> None:
+        """Run again from the starts whose match may have met an event, the latest first."""
+        waiting.drop(event)
         for start in reversed(list(self._anchors(begin_us, end_us))):
             standing = self.matches.get(start.id)
             if standing and standing[0][-1][0] < event[0] and not self._looks_back:
                 continue
-            found = self._renew(start)
-            index = bisect_left(waiting, start)
-            waits = index < len(waiting) and waiting[index].id == start.id
-            if found and waits:
-                del waiting[index]
-            elif not found and not waits:
-                insort(waiting, start)
+            match = waiting.restart(start)
+            self._set(start.id, (match,) if match else ())
 
     def _anchors(self, begin_us: int, end_us: int) -> Iterator[PatternEvent]:
         """The anchors within some time, each once."""
@@ -301,6 +314,8 @@ class Anchors:
         if strategy == "stnm":
             match = search.next_simple(anchor) if self._simple else search.next_match(anchor)
             return (match,) if match else ()
+        if strategy == "stnm-all" and self.branch.is_simple:
+            return tuple(search.every_next_simple(anchor))
         if strategy == "stnm-all":
             return tuple(flat(bound) for bound in search.branching(anchor))
         if self.by_end:

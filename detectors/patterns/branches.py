@@ -91,7 +91,7 @@ class Branch:
         of_slot: dict[int, list[Condition]] = {slot: [] for slot in range(count, count + len(placed))}
         for node in conjuncts(query.where):
             if {name for name, _, _ in references(node)} <= slots.keys():
-                self._place(node, Condition(node, slots), count, of_slot)
+                self._place(node, Condition(node, slots, query.pitch), count, of_slot)
         self.negations = tuple(
             self._negation(step, place, slot, of_slot[slot]) for slot, (step, place) in enumerate(placed, count)
         )

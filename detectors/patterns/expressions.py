@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import product
 from math import hypot
 from typing import Any
 
 from detectors.patterns.syntax import AGGREGATES, Node, PatternError, PatternEvent, references
+from football.areas import ball_areas
+from football.pitch import Pitch
 
 #: The events that are bound to each step.
 Bound = Sequence[Sequence[PatternEvent]]
@@ -46,12 +49,12 @@ class Condition:
         aggregated: slots that it names inside aggregates.
     """
 
-    def __init__(self, node: Node, slots: Mapping[str, int]) -> None:
+    def __init__(self, node: Node, slots: Mapping[str, int], pitch: Pitch) -> None:
         named = references(node)
         self.node = node
         self.plain = sorted({slots[name] for name, inside, _ in named if not inside})
         self.aggregated = sorted({slots[name] for name, inside, _ in named if inside})
-        self.value = compile_value(node, slots)
+        self.value = compile_value(node, slots, pitch)
 
     def holds(self, bound: Bound, fixed: Chosen | None = None) -> bool:
         """True if the condition holds; ``fixed`` chooses the event of some slots."""
@@ -68,12 +71,13 @@ class Condition:
         return True
 
 
-def compile_value(node: Node, slots: Mapping[str, int]) -> Value:
+def compile_value(node: Node, slots: Mapping[str, int], pitch: Pitch) -> Value:
     """Make a function of an expression.
 
     Args:
         node: of the query.
         slots: place of each binding among what is bound.
+        pitch: that events lie on.
 
     Raises:
         PatternError: a function is given what it cannot take.
@@ -85,8 +89,8 @@ def compile_value(node: Node, slots: Mapping[str, int]) -> Value:
     if op == "field":
         return _field(node, slots)
     if op == "call":
-        return _call(node, slots)
-    values = [compile_value(arg, slots) for arg in node.args]
+        return _call(node, slots, pitch)
+    values = [compile_value(arg, slots, pitch) for arg in node.args]
     if op in ("and", "or"):
         return _logic(values, ends=op == "or")
     if op == "not":
@@ -134,18 +138,45 @@ def _binary(apply: Callable[[Any, Any], Any], left: Value, right: Value) -> Valu
     return value
 
 
-def _call(node: Node, slots: Mapping[str, int]) -> Value:
+def _call(node: Node, slots: Mapping[str, int], pitch: Pitch) -> Value:
     name, *args = node.args
     if name in AGGREGATES:
         return _aggregate(node, slots)
     if name == "abs":
-        (inner,) = (compile_value(arg, slots) for arg in args)
+        (inner,) = (compile_value(arg, slots, pitch) for arg in args)
         return lambda bound, chosen: abs(v) if isinstance(v := inner(bound, chosen), int | float) else None
+    if name in ("zone", "in_area"):
+        return _place(node, slots, pitch)
     if len(args) != 2 or any(arg.op != "field" or arg.args[1] for arg in args):
         raise PatternError(f"{name} takes two bindings", f"Write {name}(x, y)", node.at)
     first, second = (slots[arg.args[0]] for arg in args)
     compare = _FOOTBALL[name]
     return lambda bound, chosen: compare(chosen[first].payload, chosen[second].payload)
+
+
+def _place(node: Node, slots: Mapping[str, int], pitch: Pitch) -> Value:
+    """Number of the zone of an event, or whether it lies in a named area (``football.areas``)."""
+    name, *args = node.args
+    wanted, mend = (1, "Write zone(x)") if name == "zone" else (2, 'Write in_area(x, "left penalty area")')
+    if len(args) != wanted or args[0].op != "field" or args[0].args[1] or any(arg.op != "text" for arg in args[1:]):
+        raise PatternError(f"{name} takes a binding{' and the name of an area' if wanted == 2 else ''}", mend, node.at)
+    areas = {area.name: area for area in ball_areas(pitch)}
+    zones = [(int(called.split()[1]), area) for called, area in areas.items() if called.startswith("zone ")]
+    if wanted == 2 and args[1].args[0] not in areas:
+        near = get_close_matches(args[1].args[0], areas, 1)
+        raise PatternError(f"no area {args[1].args[0]!r}", f"There are {', '.join(near or areas)}", args[1].at)
+    slot, area = slots[args[0].args[0]], areas.get(args[1].args[0]) if wanted == 2 else None
+
+    def value(bound: Bound, chosen: Chosen) -> Any:
+        payload = chosen[slot].payload
+        x_m, y_m, z_m = payload.get("x_m"), payload.get("y_m"), payload.get("z_m", 0.0)
+        if not (isinstance(x_m, int | float) and isinstance(y_m, int | float) and isinstance(z_m, int | float)):
+            return None
+        if area is not None:
+            return area.contains(x_m, y_m, z_m, 0.0)
+        return next((number for number, one in zones if one.contains(x_m, y_m, z_m, 0.0)), None)
+
+    return value
 
 
 def _aggregate(node: Node, slots: Mapping[str, int]) -> Value:

@@ -16,7 +16,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from detectors.patterns.anchors import COMPLETES, FORBIDDEN, STARTS, Anchors
+from detectors.patterns.anchors import COMPLETES, FORBIDDEN, STARTS, TAKES_UP, Anchors, Chains
 from detectors.patterns.branches import Branch, compile_branches, meets
 from detectors.patterns.expressions import Condition
 from detectors.patterns.search import Match, Search
@@ -234,6 +234,7 @@ class _Partition:
             family.number: {} for family in families if family.is_ambiguous
         }
         self._routes: dict[str, _Route] = {}
+        self._chains: Chains = {}
         self.anchors: list[tuple[Family, Anchors]] = []
         for family in families:
             for branch in family.branches:
@@ -243,8 +244,9 @@ class _Partition:
     def _add(self, family: Family, branch: Branch, most: int) -> None:
         number = len(self.anchors)
         lists = []
+        takes_up = TAKES_UP if family.strategy == "stnm" and not branch.is_simple else 0
         for at, step in enumerate(branch.steps):
-            roles = (STARTS if at in branch.starts else 0) | (COMPLETES if at >= branch.complete_from else 0)
+            roles = takes_up | (STARTS if at in branch.starts else 0) | (COMPLETES if at >= branch.complete_from else 0)
             lists.append(self._list(step, branch.own[at], at, number, roles))
         forbidden = []
         for negation in branch.negations:
@@ -252,7 +254,7 @@ class _Partition:
             forbidden.append(self._list(negation.step, negation.own, negation.slot, number, roles))
         limits = [(limit, self._counted[limit]) for limit in family.query.limits]
         search = Search(family.query, branch, lists, forbidden, self.stream, most, limits)
-        anchors = Anchors(search, family.strategy, self._emitter(family))
+        anchors = Anchors(search, family.strategy, self._emitter(family), self._chains)
         self.anchors.append((family, anchors))
 
     def _list(self, step: Step, own: Sequence[Condition], slot: int, number: int, roles: int) -> list[PatternEvent]:
@@ -269,15 +271,16 @@ class _Partition:
         changes, members = self._changes, family.members
         supports = self._supports.get(family.number)
         (first, _), *further = members
+        numbers, shortest_us = [number for number, _ in members], members[-1][1]
 
         def emit(diff: int, match: Match) -> None:
-            changes.append(Change(diff, match, first))
-            if further:
-                lasts_us = match[-1][0] - match[0][0]
-                for number, within_us in further:
-                    if within_us < lasts_us:
-                        return
-                    changes.append(Change(diff, match, number))
+            lasts_us = match[-1][0] - match[0][0]
+            if not further:
+                changes.append(Change(diff, match, first))
+            elif lasts_us <= shortest_us:
+                changes.extend([Change(diff, match, number) for number in numbers])
+            else:
+                changes.extend([Change(diff, match, number) for number, within_us in members if lasts_us <= within_us])
 
         def emit_one(before: tuple[Match, ...], after: tuple[Match, ...]) -> None:
             if not before and len(after) == 1:

@@ -46,4 +46,4 @@ class Returns:
         if any(name not in slots or (not inside and not bound[slots[name]]) for name, inside, _ in named):
             return None
         chosen = {slots[name]: bound[slots[name]][0] for name, inside, _ in named if not inside}
-        return compile_value(node, slots)(bound, chosen)
+        return compile_value(node, slots, self.query.pitch)(bound, chosen)

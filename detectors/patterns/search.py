@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from detectors.patterns.branches import Branch
 from detectors.patterns.expressions import Condition
@@ -18,12 +18,41 @@ from detectors.patterns.syntax import Limit, PatternError, PatternEvent, Query
 #: Events of a match, in order.
 Match = tuple[PatternEvent, ...]
 
+#: Most searches look among so many of the newest events.
+_NEAR = 16
+
 #: Events by step.
 Bindings = tuple[tuple[PatternEvent, ...], ...]
 
 
 class TooManyMatchesError(PatternError):
     """A pattern has more matches in one window than the bound; the message has the count and the mend."""
+
+
+class Run(NamedTuple):
+    """How far the match that begins with an event has come, skipping till the next event that fits.
+
+    Attributes:
+        first: the event.
+        bound: the events of each step.
+        at: the step that took the last event.
+        here: the last event taken.
+        seen: the newest event that was looked at; None if none was.
+        lengths: number of events of each step when the run was last a match; None if it never was.
+    """
+
+    first: PatternEvent
+    bound: list[list[PatternEvent]]
+    at: int
+    here: PatternEvent
+    seen: PatternEvent | None
+    lengths: list[int] | None
+
+    def match(self) -> Match | None:
+        """The match as far as it has come; None if it is none yet."""
+        if self.lengths is None:
+            return None
+        return tuple(e for each, size in zip(self.bound, self.lengths, strict=True) for e in each[:size])
 
 
 class Search:
@@ -80,13 +109,15 @@ class Search:
         if self.ties:
             return bisect_right(candidates, event)
         later_us = event[0] + 1
-        return bisect_left(candidates, (later_us,), _near(candidates, later_us))
+        low = len(candidates) - _NEAR
+        return bisect_left(candidates, (later_us,), low if low > 0 and candidates[low][0] < later_us else 0)
 
     def until(self, candidates: list[PatternEvent], event: PatternEvent) -> int:
         """Index of the first event of a list that is not strictly before an event."""
         if self.ties:
             return bisect_left(candidates, event)
-        return bisect_left(candidates, (event[0],), _near(candidates, event[0]))
+        low = len(candidates) - _NEAR
+        return bisect_left(candidates, (event[0],), low if low > 0 and candidates[low][0] < event[0] else 0)
 
     def is_before(self, first: PatternEvent, second: PatternEvent) -> bool:
         """True if the second event is strictly after the first."""
@@ -135,31 +166,41 @@ class Search:
 
     def next_match(self, first: PatternEvent) -> Match | None:
         """The match that begins with an event: each event that fits is taken, and the longest accepted state counts."""
+        run = self.begin(first)
+        return None if run is None else self.resume(run).match()
+
+    def begin(self, first: PatternEvent) -> Run | None:
+        """The run that begins with an event; None if no step takes it first."""
         for start in self.first_steps(first):
             bound: list[list[PatternEvent]] = [[] for _ in self.branch.steps]
             bound[start].append(first)
             if self.may_take(bound, -1, start, first):
-                return self._run(bound, start, first)
+                return Run(first, bound, start, first, None, self._lengths(bound, start, None))
         return None
 
-    def _run(self, bound: list[list[PatternEvent]], at: int, first: PatternEvent) -> Match | None:
+    def resume(self, run: Run) -> Run:
+        """Let a run take all events up to now; its lists grow."""
+        first, bound, at, here, seen, lengths = run
         end_us = self.end_us(first)
-        lengths = [len(each) for each in bound] if self.accepts(bound, at) else None
-        here: PatternEvent | None = first
-        while here is not None:
-            here, at = self._take_next(bound, at, here, end_us)
-            if here is not None and self.accepts(bound, at):
-                lengths = [len(each) for each in bound]
-        if lengths is None:
-            return None
-        return tuple(e for each, size in zip(bound, lengths, strict=True) for e in each[:size])
+        newest = max((candidates[-1] for candidates in self.lists if candidates), default=seen)
+        taken: PatternEvent | None = here
+        while taken is not None:
+            taken, at = self._take_next(bound, at, here, seen, end_us)
+            if taken is not None:
+                here, lengths = taken, self._lengths(bound, at, lengths)
+        return Run(first, bound, at, here, newest, lengths)
+
+    def _lengths(self, bound: list[list[PatternEvent]], at: int, before: list[int] | None) -> list[int] | None:
+        return [len(each) for each in bound] if self.accepts(bound, at) else before
 
     def _take_next(
-        self, bound: list[list[PatternEvent]], at: int, here: PatternEvent, end_us: int
+        self, bound: list[list[PatternEvent]], at: int, here: PatternEvent, seen: PatternEvent | None, end_us: int
     ) -> tuple[PatternEvent | None, int]:
-        """Bind the first later event that fits one of the next steps; None if there is none."""
+        """Bind the first later event that fits one of the next steps, behind those seen; None if there is none."""
         options = self.branch.options(at, len(bound[at]))
         heads = [self.after(self.lists[step], here) for step in options]
+        if seen is not None and here < seen:
+            heads = [max(head, bisect_right(self.lists[step], seen)) for head, step in zip(heads, options, strict=True)]
         while True:
             best, chosen = None, -1
             for place, step in enumerate(options):
@@ -176,6 +217,46 @@ class Search:
             heads[chosen] += 1
 
     # Every repetition: skip till next, any match, or neighbours.
+
+    def every_next_simple(self, first: PatternEvent, end: PatternEvent | None = None) -> list[Match]:
+        """The matches of :meth:`branching` of a simple branch, by hops from list to list.
+
+        Args:
+            first: the first event.
+            end: the newest event; if given, only matches that end with it, of a branch that ends with a single step.
+        """
+        lists, steps = self.lists, self.branch.steps
+        last, end_us = len(steps) - 1, self.end_us(first)
+        if end is not None and end[0] > end_us:
+            return []
+        found: list[Match] = [(first,)]
+        for at in range(last + 1):
+            entered, found = found, []
+            following = lists[at + 1] if at < last else []
+            # A run goes on to the newest end only from behind the end before.
+            until = following[-2] if end is not None and at == last - 1 and len(following) > 1 else None
+            for run in entered:
+                for taken in self._leaving(run, at, until, end_us):
+                    if at == last:
+                        found.append(taken)
+                        continue
+                    index = self.after(following, taken[-1])
+                    if index < len(following) and following[index][0] <= end_us:
+                        found.append((*taken, following[index]))
+                self._limit(len(found), first)
+        return found
+
+    def _leaving(self, run: Match, at: int, behind: PatternEvent | None, end_us: int) -> Iterator[Match]:
+        """The run at each event of a step at which it may go on, as far as that is not before another event."""
+        if behind is None or not self.is_before(run[-1], behind):
+            yield run
+        if self.branch.steps[at].most is None:
+            candidates = self.lists[at]
+            more = candidates[self.after(candidates, run[-1]) : bisect_left(candidates, (end_us + 1,))]
+            more = self._apart(more)
+            for count, event in enumerate(more, 1):
+                if behind is None or not self.is_before(event, behind):
+                    yield (*run, *more[:count])
 
     def branching(self, first: PatternEvent) -> list[Bindings]:
         """Skip till next match where each step that may come next takes the first event that fits it."""
@@ -327,12 +408,6 @@ class Search:
 
     def _forbids(self, conditions: tuple[Condition, ...], slot: int, bound: Any, event: PatternEvent) -> bool:
         return all(condition.holds(bound, {slot: event}) for condition in conditions)
-
-
-def _near(candidates: list[PatternEvent], ts_us: int) -> int:
-    """An index up to which all events are earlier than a time: most searches look near the newest event."""
-    low = len(candidates) - 16
-    return low if low > 0 and candidates[low][0] < ts_us else 0
 
 
 def flat(bound: Bindings) -> Match:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from football.errors import UserError
+from football.pitch import Pitch
 
 #: Selection strategies. ``stnm`` skips till the next match, ``stam`` till any match (maximal ones); ``-all`` keeps
 #: every repetition that a Kleene step allows; ``strict`` wants neighbours.
@@ -120,6 +121,7 @@ class Query(NamedTuple):
         ties: True if events of one instant may follow one another, in canonical order.
         returns: names and expressions of what a match carries.
         name: of the pattern.
+        pitch: for ``zone`` and ``in_area``.
     """
 
     structure: Part
@@ -131,6 +133,7 @@ class Query(NamedTuple):
     ties: bool = False
     returns: tuple[tuple[str, Node], ...] = ()
     name: str = ""
+    pitch: Pitch = Pitch()
 
 
 class PatternEvent(NamedTuple):
@@ -200,8 +203,8 @@ def shape_of(query: Query) -> Query:
 #: Functions over all events of a binding; ``count`` takes the binding, the others one of its values.
 AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last", "distinct")
 
-#: Functions of two or one values of single events.
-FUNCTIONS = ("abs", "distance", "same_team", "same_player", "opponents")
+#: Functions of two or one values of single events, and of their place.
+FUNCTIONS = ("abs", "distance", "same_team", "same_player", "opponents", "zone", "in_area")
 
 
 def references(node: Any, *, inside: bool = False) -> list[tuple[str, bool, Position]]:

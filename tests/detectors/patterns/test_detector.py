@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
@@ -13,6 +16,7 @@ from detectors.patterns.language import parse
 from detectors.patterns.syntax import PatternError, PatternEvent
 from football.payloads import EventPayload
 from middleware.consolidation import consolidate
+from middleware.detector import NOTHING, Spec
 from middleware.engine import Engine
 from middleware.events import Arrival, Event, canonical_key
 from middleware.hierarchy import Hierarchy
@@ -112,7 +116,7 @@ def test_a_match_that_ends_with_not_is_known_when_its_window_is_over():
         state, events = detector.step(state, Event(kind, ts_us, "s", ts_us, payload, f"{kind}{ts_us}"))
         found += events
     (match,) = found
-    assert (match.ts_us, match.causes) == (13, ("a1", "b4"))
+    assert (match.ts_us, match.dated_us, match.causes) == (13, 11, ("a1", "b4"))
     assert match.payload.detail == {"first_us": 1, "events": 2, "last_us": 4, "stands_us": 11}
     assert detector.spec.inputs == ("a", "b", "c", "clock.tick")
 
@@ -120,8 +124,119 @@ def test_a_match_that_ends_with_not_is_known_when_its_window_is_over():
 def test_a_bound_that_the_source_cannot_show_leaves_the_pattern_out():
     detector = PatternDetector(parse("PATTERN p = SEQ(a x, b y) WITHIN possession"))
     assert detector.spec.inputs == ("a", "b", "chain.start")
-    detector.read_only(["a", "b"])
+    detector.watch([Spec("both", "1.1", 1, ("r",), ("a", "b"))])
     assert detector.spec.inputs == ()
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What a raw event says: an event of a kind, known late perhaps, another version of it, or that it is void."""
+
+    kind: str
+    name: str
+    dated_us: int
+    value: int
+    team: str
+    what: str
+
+
+class Corrected(msgspec.Struct, frozen=True):
+    """An official's word: the value of an event is another one."""
+
+    value: int
+
+    def corrected(self, version: Event) -> Event:
+        payload = msgspec.structs.replace(version.payload, detail={"v": self.value})
+        return msgspec.structs.replace(version, payload=payload)
+
+
+class Speaker:
+    """Emits what raw events say."""
+
+    def __init__(self) -> None:
+        self.spec = Spec("speaker", "1.1", 1, ("say",), ("a", "b", "c"), amends=("a", "b", "c"), annuls=("a", "b", "c"))
+
+    def initial(self) -> None:
+        return None
+
+    def step(self, state: None, event: Event) -> tuple[None, tuple[Event, ...]]:
+        said: Any = event.payload
+        if said.what in ("official", "correction"):
+            return None, NOTHING
+        dated_us = min(said.dated_us, event.ts_us)
+        payload = EventPayload(team=said.team, detail={"v": said.value})
+        annuls = said.name if said.what == "void" else ""
+        out = Event(said.kind, event.ts_us, said.name, event.seq, payload, said.name, (), annuls, dated_us)
+        return None, (out,)
+
+
+class Official:
+    """Annuls and corrects events of others."""
+
+    def __init__(self) -> None:
+        self.spec = Spec("official", "2.1", 2, ("say",), ("word",), annuls=("a", "b", "c"))
+
+    def initial(self) -> None:
+        return None
+
+    def step(self, state: None, event: Event) -> tuple[None, tuple[Event, ...]]:
+        said: Any = event.payload
+        if said.what not in ("official", "correction"):
+            return None, NOTHING
+        payload = Corrected(said.value) if said.what == "correction" else EventPayload()
+        return None, (Event("word", event.ts_us, "w", event.seq, payload, f"w{event.seq}", (), said.name),)
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> list[Event]:
+    """Raw events: what happens, in the end known otherwise."""
+    out, ts_us = [], 0
+    for seq in range(draw(st.integers(3, 12))):
+        ts_us += draw(st.integers(1, 9))
+        name = draw(st.sampled_from(("a0", "a1", "b0", "b1", "b2", "c0", "c1")))
+        what = draw(st.sampled_from(("event", "event", "event", "void", "official", "correction")))
+        dated_us = ts_us - draw(st.sampled_from((0, 0, 3, 15)))
+        said = Said(name[0], name, dated_us, draw(st.integers(1, 3)), draw(st.sampled_from(("home", "away"))), what)
+        out.append(Event("say", ts_us, "s", seq, said))
+    return out
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_matches_are_those_of_the_events_that_are_published_in_the_end(text: str) -> None:
+    @settings(max_examples=40)
+    @given(statements(), st.booleans())
+    def check(said: list[Event], watches: bool) -> None:
+        query = read(text)
+        pattern, others = PatternDetector(query), [Speaker(), Official()]
+        pattern.watch([other.spec for other in others]) if watches else None
+        if not watches:
+            pattern.spec = replace(pattern.spec, inputs=(*pattern.spec.inputs, "word"))
+        ranks = Hierarchy(("say", "clock.tick"), [*others, pattern])
+        ticks = [Event("clock.tick", ts_us, "t", ts_us) for ts_us in (*range(5, 120, 5), 300)]
+        standing = published(ranks, [*said, *ticks])
+        plain = [
+            PatternEvent(e.ts_us, (1, e.kind), e.id, e.kind, {"team": e.payload.team, **e.payload.detail})
+            for e in standing
+            if e.kind in "abc"
+        ]
+        note(f"{text}\n{said!r}\n{plain!r}")
+        found = [event for event in standing if event.kind == "pattern.p"]
+        assert {event.causes for event in found} == matches(query, query.strategy or "stnm", plain)
+        assert len({event.id for event in found}) == len(found)
+
+    check()
+
+
+def test_a_goal_that_is_annulled_takes_its_match_along() -> None:
+    pattern = PatternDetector(parse("PATTERN p = SEQ(a x, b y) WITHIN 1 s RETURN v = y.v"))
+    pattern.watch([Speaker().spec, Official().spec])
+    assert pattern.spec.inputs == ("a", "b", "word")
+    payload = EventPayload(detail={"v": 1})
+    state, _ = pattern.step(pattern.initial(), Event("a", 0, "a", 0, payload, "a0"))
+    state, (match,) = pattern.step(state, Event("b", 5, "b", 0, payload, "b0"))
+    state, (newer,) = pattern.step(state, Event("word", 90, "w", 0, Corrected(7), "w0", (), "b0"))
+    state, (void,) = pattern.step(state, Event("word", 95, "w", 1, EventPayload(), "w1", (), "a0"))
+    assert (newer.id, newer.ts_us, newer.dated_us, newer.payload.detail["v"]) == (match.id, 90, 5, 7)
+    assert (void.id, void.annuls, void.ts_us, void.dated_us) == (match.id, match.id, 95, 5)
 
 
 @pytest.mark.parametrize(

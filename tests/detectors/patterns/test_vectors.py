@@ -11,7 +11,8 @@ import pytest
 from detectors.patterns.language import parse
 from detectors.patterns.matcher import Matcher
 from detectors.patterns.search import TooManyMatchesError
-from detectors.patterns.syntax import PatternEvent
+from detectors.patterns.syntax import PatternError, PatternEvent
+from football.pitch import Pitch
 from tests.detectors.patterns.cases import event, run, words
 from tests.detectors.patterns.definition import matches
 
@@ -262,3 +263,36 @@ def test_the_engine_agrees_with_the_definition_on_long_streams(within: int):
         query = words(f"{structure} W{within}")
         expected = matches(query, "stnm", events)
         assert answer(f"PATTERN SEQ({structure}) WITHIN {within} ms", "stnm", scattered(events, 0.7, 1)) == expected
+
+
+def test_zones_and_areas_are_those_of_the_pitch():
+    events = [
+        PatternEvent(at * 1_000_000, ("a",), f"a{at}", "a", {"x_m": x_m, "y_m": y_m})
+        for at, (x_m, y_m) in enumerate([(-52.0, 33.0), (-45.0, 0.0), (52.0, -33.0), (35.0, 0.0), (60.0, 0.0)])
+    ]
+    nowhere = PatternEvent(9_000_000, ("a",), "a9", "a", {})
+
+    def found(where: str, pitch: Pitch) -> list[str]:
+        matcher = Matcher([parse(f"PATTERN SEQ(a x) WHERE {where} WITHIN 1 s")._replace(pitch=pitch)])
+        return [change.match[0].id for event in (*events, nowhere) for change in matcher.push(event)]
+
+    assert found("zone(x) = 1", Pitch()) == ["a0"]
+    assert found("zone(x) = 18", Pitch()) == ["a2"]
+    assert found("zone(x) >= 1", Pitch()) == ["a0", "a1", "a2", "a3"]
+    assert found('in_area(x, "left penalty area")', Pitch()) == ["a1"]
+    assert found('in_area(x, "right penalty area")', Pitch()) == []
+    assert found('in_area(x, "right penalty area")', Pitch(half_length_m=50.0)) == ["a3"]
+    assert found('NOT in_area(x, "field")', Pitch()) == ["a4"]
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("zone(x, y) = 1", "zone takes a binding. Write zone"),
+        ("in_area(x)", "in_area takes a binding and the name of an area"),
+        ('in_area(x, "left penalty aera")', "no area 'left penalty aera'. There are left penalty area"),
+    ],
+)
+def test_areas_that_there_are_not_are_refused(where: str, message: str):
+    with pytest.raises(PatternError, match=message.replace("(", r"\(")):
+        Matcher([parse(f"PATTERN SEQ(a x, b y) WHERE {where} WITHIN 1 s")])
