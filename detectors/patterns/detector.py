@@ -221,7 +221,7 @@ class PatternDetector:
         times: list[int] = []
 
         def put(state: Held, name: str, version: Event | None) -> Held:
-            """What is published under a name from now on."""
+            """Publish a version under a name from now on, or nothing."""
             left = state.without(name)
             if left is not state:
                 times.append(next(held.ts_us for held in state.window if held.id == name))

@@ -128,8 +128,8 @@ def test_a_bound_that_the_source_cannot_show_leaves_the_pattern_out():
     assert detector.spec.inputs == ()
 
 
-class Said(msgspec.Struct, frozen=True):
-    """What a raw event says: an event of a kind, known late perhaps, another version of it, or that it is void."""
+class Statement(msgspec.Struct, frozen=True):
+    """Holds what a raw event states: an event of a kind, known late perhaps, another version of it, or that it is void."""
 
     kind: str
     name: str
@@ -140,7 +140,7 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class Corrected(msgspec.Struct, frozen=True):
-    """An official's word: the value of an event is another one."""
+    """Corrects the value of an event, as an official does."""
 
     value: int
 
@@ -159,13 +159,13 @@ class Speaker:
         return None
 
     def step(self, state: None, event: Event) -> tuple[None, tuple[Event, ...]]:
-        said: Any = event.payload
-        if said.what in ("official", "correction"):
+        stated: Any = event.payload
+        if stated.what in ("official", "correction"):
             return None, NOTHING
-        dated_us = min(said.dated_us, event.ts_us)
-        payload = EventPayload(team=said.team, detail={"v": said.value})
-        annuls = said.name if said.what == "void" else ""
-        out = Event(said.kind, event.ts_us, said.name, event.seq, payload, said.name, (), annuls, dated_us)
+        dated_us = min(stated.dated_us, event.ts_us)
+        payload = EventPayload(team=stated.team, detail={"v": stated.value})
+        annuls = stated.name if stated.what == "void" else ""
+        out = Event(stated.kind, event.ts_us, stated.name, event.seq, payload, stated.name, (), annuls, dated_us)
         return None, (out,)
 
 
@@ -179,11 +179,11 @@ class Official:
         return None
 
     def step(self, state: None, event: Event) -> tuple[None, tuple[Event, ...]]:
-        said: Any = event.payload
-        if said.what not in ("official", "correction"):
+        stated: Any = event.payload
+        if stated.what not in ("official", "correction"):
             return None, NOTHING
-        payload = Corrected(said.value) if said.what == "correction" else EventPayload()
-        return None, (Event("word", event.ts_us, "w", event.seq, payload, f"w{event.seq}", (), said.name),)
+        payload = Corrected(stated.value) if stated.what == "correction" else EventPayload()
+        return None, (Event("word", event.ts_us, "w", event.seq, payload, f"w{event.seq}", (), stated.name),)
 
 
 @st.composite
@@ -195,8 +195,10 @@ def statements(draw: st.DrawFn) -> list[Event]:
         name = draw(st.sampled_from(("a0", "a1", "b0", "b1", "b2", "c0", "c1")))
         what = draw(st.sampled_from(("event", "event", "event", "void", "official", "correction")))
         dated_us = ts_us - draw(st.sampled_from((0, 0, 3, 15)))
-        said = Said(name[0], name, dated_us, draw(st.integers(1, 3)), draw(st.sampled_from(("home", "away"))), what)
-        out.append(Event("say", ts_us, "s", seq, said))
+        stated = Statement(
+            name[0], name, dated_us, draw(st.integers(1, 3)), draw(st.sampled_from(("home", "away"))), what
+        )
+        out.append(Event("say", ts_us, "s", seq, stated))
     return out
 
 
@@ -204,7 +206,7 @@ def statements(draw: st.DrawFn) -> list[Event]:
 def test_matches_are_those_of_the_events_that_are_published_in_the_end(text: str) -> None:
     @settings(max_examples=40)
     @given(statements(), st.booleans())
-    def check(said: list[Event], watches: bool) -> None:
+    def check(stated: list[Event], watches: bool) -> None:
         query = read(text)
         pattern, others = PatternDetector(query), [Speaker(), Official()]
         pattern.watch([other.spec for other in others]) if watches else None
@@ -212,13 +214,13 @@ def test_matches_are_those_of_the_events_that_are_published_in_the_end(text: str
             pattern.spec = replace(pattern.spec, inputs=(*pattern.spec.inputs, "word"))
         ranks = Hierarchy(("say", "clock.tick"), [*others, pattern])
         ticks = [Event("clock.tick", ts_us, "t", ts_us) for ts_us in (*range(5, 120, 5), 300)]
-        standing = published(ranks, [*said, *ticks])
+        standing = published(ranks, [*stated, *ticks])
         plain = [
             PatternEvent(e.ts_us, (1, e.kind), e.id, e.kind, {"team": e.payload.team, **e.payload.detail})
             for e in standing
             if e.kind in "abc"
         ]
-        note(f"{text}\n{said!r}\n{plain!r}")
+        note(f"{text}\n{stated!r}\n{plain!r}")
         found = [event for event in standing if event.kind == "pattern.p"]
         assert {event.causes for event in found} == matches(query, query.strategy or "stnm", plain)
         assert len({event.id for event in found}) == len(found)
