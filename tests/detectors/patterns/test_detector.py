@@ -129,7 +129,7 @@ def test_a_bound_that_the_source_cannot_show_leaves_the_pattern_out():
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """Holds what a raw event states: an event of a kind, known late perhaps, another version of it, or that it is void."""
+    """Holds what a raw event states: an event, known late perhaps, another version of it, or that it is void."""
 
     kind: str
     name: str
