@@ -4,8 +4,8 @@ Theory of operation
 -------------------
 Once a formation (12.13) is published, each block of ``block_us`` of live play gives the ten players' mean places, and
 the assignment to the formation's places with the least cost. The first block's assignment is the roles. If in later
-blocks exactly two players stand better in each other's place, by ``gain`` of the cost or more and for ``hold_blocks``
-blocks in a row, they have swapped, and their new roles count from then on.
+blocks exactly two players stand better in each other's place, by ``gain_share`` of the cost or more and for
+``hold_blocks`` blocks in a row, they have swapped, and their new roles count from then on.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class RoleSwapParameters(msgspec.Struct, frozen=True):
         look_us: time between two looks.
         block_us: live play of a block.
         hold_blocks: the players must have swapped at so many blocks in a row.
-        gain: least share of the cost of the roles so far that the swap saves.
+        gain_share: least share of the cost of the roles so far that the swap saves.
     """
 
     look_us: Annotated[int, reason("As that of formations.")] = 1_000_000
     block_us: Annotated[int, reason("Hierarchy 13.4: a swap lasts for 20 s.")] = 20_000_000
     hold_blocks: Annotated[int, reason("Ours: in one block of 20 s neighbours pass each other by chance.")] = 3
-    gain: Annotated[float, reason("Ours: half of the distance from the places is due to the two.")] = 0.5
+    gain_share: Annotated[float, reason("Ours: half of the distance from the places is due to the two.")] = 0.5
 
 
 class Roles(msgspec.Struct, frozen=True, gc=False):
@@ -149,8 +149,8 @@ class RoleSwap:
         before, after = (
             float(sum(squares[i, chosen[name]] for i, name in enumerate(names))) for chosen in (roles.places, places)
         )
-        what, path = "share of the cost that the swap saves", "role_swap.gain"
-        if len(moved) != 2 or not at_least(what, 1.0 - after / max(before, 1e-9), p.gain, path, moved[0]):
+        what, path = "share of the cost that the swap saves", "role_swap.gain_share"
+        if len(moved) != 2 or not at_least(what, 1.0 - after / max(before, 1e-9), p.gain_share, path, moved[0]):
             return Roles(roles.shape, roles.places), NOTHING
         same = moved == roles.pair
         held, since_us = (roles.held + 1, roles.since_us) if same else (1, roles.begin_us)

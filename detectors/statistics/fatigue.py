@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-Ten times a second 1.11 gives the pace of everybody. The first ``base_minutes`` of a player are his own measure: his
+Ten times a second 1.11 gives the pace of everybody. The first ``base_us`` of a player are his own measure: his
 greatest pace, and his fast metres a minute. After that, each window of ``window_us`` is compared with it. A window that
 is quiet says little, because play is; so a flag needs ``windows`` of them in a row.
 """
@@ -37,17 +37,17 @@ class FatigueParameters(msgspec.Struct, frozen=True):
     """Measure and limits of fatigue.
 
     Attributes:
-        base_minutes: time of a player that is his measure.
+        base_us: time of a player that is his measure.
         window_us: time that is compared with it.
-        share: a window counts if it has less than this share of the measure.
+        least_share: a window counts if it has less than this share of the measure.
         windows: so many windows in a row are flagged.
         fast_m_s: from this pace on metres count as fast.
         gap_us: paces farther apart than this are not joined.
     """
 
-    base_minutes: Annotated[float, reason("Hierarchy 14.11, ours.")] = 30.0
+    base_us: Annotated[int, reason("Hierarchy 14.11, ours.")] = 1_800_000_000
     window_us: Annotated[int, reason("Hierarchy 14.11, ours.")] = 300_000_000
-    share: Annotated[float, reason("Hierarchy 14.11, ours.")] = 0.8
+    least_share: Annotated[float, reason("Hierarchy 14.11, ours.")] = 0.8
     windows: Annotated[int, reason("Ours: a quarter of an hour; five minutes vary with play.")] = 3
     fast_m_s: Annotated[float, reason("As load.fast_m_s.")] = 5.5
     gap_us: Annotated[int, reason("As load.gap_us.")] = 400_000
@@ -99,7 +99,7 @@ class Fatigue:
         m_s[[names.index(name) for name in paces.names] if names != paces.names else slice(None)] = paces.m_s
         there = ~np.isnan(m_s)
         pace = np.where(there, m_s, 0.0)
-        base = there & (sums[SECONDS] < 60.0 * p.base_minutes)
+        base = there & (sums[SECONDS] < p.base_us / 1e6)
         for who, first in ((base, SECONDS), (there & ~base, WINDOW_SECONDS)):
             sums[first] += who * dt_s
             sums[first + 1] += who * (pace >= p.fast_m_s) * pace * dt_s
@@ -115,7 +115,7 @@ class Fatigue:
         fast, base = (60.0 * column[first + 1] / max(column[first], 1e-9) for first in (WINDOW_SECONDS, SECONDS))
         measures = (float(column[WINDOW_PEAK]), float(column[PEAK])), (float(fast), float(base))
         for variant, row, (value, own) in zip(VARIANTS, (SLOW_ROW, IDLE_ROW), measures, strict=True):
-            low = below(f"{variant} of the window", value, p.share * own, "fatigue.share", player)
+            low = below(f"{variant} of the window", value, p.least_share * own, "fatigue.least_share", player)
             column[row] = column[row] + 1.0 if low else 0.0
             if column[row] == p.windows:
                 detail: dict[str, Scalar] = {"value": round(value, 2), "base": round(own, 2)}
