@@ -13,8 +13,9 @@ _DUEL = ("team", "player", "shirt", "name", "opponent", "opponent_shirt", "oppon
 
 
 def duel_map(match: AnalysedMatch, selection: Selection) -> ChartData:
-    """Each duel, aerial duel and take-on, with its winner. It belongs to both players."""
+    """Each duel, aerial duel and take-on, with its winner. It belongs to both players. Of a team: those it won."""
     duels = match.chosen("duels", selection)
+    duels = duels[duels.winner_team == selection.team] if selection.team else duels
     if selection.players:
         duels = duels[duels.player.isin(selection.players) | duels.opponent.isin(selection.players)]
     notes = {}

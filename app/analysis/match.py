@@ -75,18 +75,39 @@ class AnalysedMatch:
             table = self.tables[name]
             table["row"] = np.arange(first, first + len(table))
             first += len(table)
+        # A goal begins with its shot, when the ball was in play; an own goal lies in no zone.
+        goals, shots = self.tables["goals"], self.tables["shots"].drop_duplicates("id").set_index("id")
+        goals["begin_us"] = goals.shot.map(shots.ts_us).fillna(goals.ts_us).astype("int64")
+        for name in ("start_x_m", "start_y_m"):
+            goals[name] = goals.shot.map(shots[name]).astype(float)
         self._read_tracks, self._read_ball = tracks, ball
 
     def chosen(self, name: str, selection: Selection) -> pd.DataFrame:
-        """The rows of a table in the time, score and zone of a selection, of both teams."""
+        """The rows of a table in the time, score, phase and zone of a selection, of both teams."""
         table = self.tables[name]
-        keep = self._in_time(table.ts_us.to_numpy(), table.period.to_numpy(float), selection)
-        if selection.score:
-            keep &= self._in_score(table.ts_us.to_numpy(), (table.team == "home").to_numpy(), selection)
-        if selection.zone is not None and "start_x_m" in table:
-            x_m, y_m = turned(table, "start")
-            keep &= _in_zone(x_m.to_numpy(), y_m.to_numpy(), selection.zone)
-        return table[keep]
+        return table[self.kept(table, turned(table, "start") if "start_x_m" in table else None, selection)]
+
+    def kept(self, table: pd.DataFrame, place: tuple[pd.Series, pd.Series] | None, selection: Selection) -> np.ndarray:
+        """True for the rows in the time, score, phase and zone of a selection.
+
+        Args:
+            table: rows with ``ts_us``, ``period`` and ``team``; with ``begin_us`` if the row is known later.
+            place: x and y of each row in metres, as its team attacks to the right; None: they lie in every zone.
+            selection: what to keep.
+        """
+        times = table.ts_us.to_numpy()
+        keep = self._in_time(times, table.period.to_numpy(float), selection)
+        if selection.score or selection.phase:
+            mine = table.team.to_numpy(object) if not selection.team else np.full(len(table), selection.team, object)
+            if selection.score:
+                keep &= self._in_score(times, mine == "home", selection)
+            if selection.phase:
+                begins = table.begin_us.to_numpy() if "begin_us" in table else times
+                keep &= (self.holders(begins) == mine) == (selection.phase == "in")
+        if selection.zone is not None and place is not None:
+            x_m, y_m = (value.to_numpy(float) for value in place)
+            keep &= _in_zone(x_m, y_m, selection.zone)
+        return keep
 
     def about(self, name: str, selection: Selection) -> pd.DataFrame:
         """The rows of :meth:`chosen` that are by the team and the players of the selection."""
@@ -111,31 +132,52 @@ class AnalysedMatch:
         sign = self._signs(table)
         table["x_m"] *= sign
         table["y_m"] *= sign
-        table["has_ball"] = self._has_ball(table)
+        table["has_ball"] = self.holders(table.ts_us.to_numpy()) == table.team.to_numpy(object)
         return table
 
     def selected_tracks(self, selection: Selection) -> pd.DataFrame:
         """The rows of :attr:`tracks` that a selection takes, with its team and players."""
         table = self.tracks
-        keep = self._in_time(table.ts_us.to_numpy(), table.period.to_numpy(float), selection)
-        if selection.score:
-            keep &= self._in_score(table.ts_us.to_numpy(), (table.team == "home").to_numpy(), selection)
-        if selection.zone is not None:
-            keep &= _in_zone(table.x_m.to_numpy(), table.y_m.to_numpy(), selection.zone)
-        if selection.phase:
-            keep &= table.has_ball.to_numpy() == (selection.phase == "in")
-        return by_selected(table[keep], selection)
+        return by_selected(table[self.kept(table, (table.x_m, table.y_m), selection)], selection)
 
     @cached_property
     def ball(self) -> pd.DataFrame:
-        """Where the ball was, five times a second in play: columns of ``BALL`` as they are stored, and ``period``."""
+        """Where the ball was, five times a second in play: columns of ``BALL`` as they are stored.
+
+        Columns besides: ``period``, ``team`` and ``player`` who had it, empty for nobody.
+        """
         table = self._read_ball().to_pandas()
         table["period"] = self.periods_of(table.ts_us.to_numpy())
-        return table[table.period > 0].reset_index(drop=True)
+        table = table[table.period > 0].reset_index(drop=True)
+        times, stints = table.ts_us.to_numpy(), self.tables["stints"]
+        table["team"] = self.holders(times)
+        table["player"] = np.append(stints.player.to_numpy(object), "")[_within(stints, times)]
+        return table
 
-    def in_selection(self, table: pd.DataFrame, selection: Selection) -> pd.DataFrame:
-        """The rows of positions in the time of a selection."""
-        return table[self._in_time(table.ts_us.to_numpy(), table.period.to_numpy(float), selection)]
+    def selected_ball(self, selection: Selection) -> pd.DataFrame:
+        """The rows of :attr:`ball` that a selection takes: with its team and players, while they have the ball.
+
+        Score, phase and zone are those of the team that has it, so they leave out the ball that nobody has.
+        """
+        table = self.ball
+        if selection.score or selection.phase or selection.zone is not None:
+            table = table[table.team != ""]
+        return by_selected(table[self.kept(table, self.ball_of(table), selection)], selection)
+
+    def ball_of(self, table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+        """Places of rows of the ball as the ``team`` of each row attacks to the right."""
+        signs = self._signs(table)
+        return table.x_m * signs, table.y_m * signs
+
+    def possessions_at(self, times: np.ndarray) -> np.ndarray:
+        """Number of the action (a possession) in which each event time lies, -1 for none."""
+        had = self.tables["possessions"]
+        return np.append(had.row.to_numpy(), -1)[_within(had, times)]
+
+    def holders(self, times: np.ndarray) -> np.ndarray:
+        """The team that has the ball at each event time, empty for none."""
+        had = self.tables["possessions"]
+        return np.append(had.team.to_numpy(object), "")[_within(had, times)]
 
     def attacks_x(self, team: str, ts_us: int) -> int:
         """1 if a team attacks towards +x at an event time, -1 if towards -x; home to +x if nothing says it."""
@@ -211,15 +253,6 @@ class AnalysedMatch:
         share = inside.groupby([table.player, minute], observed=True).transform("mean")
         return (share >= _ON_PITCH_SHARE).to_numpy()
 
-    def _has_ball(self, table: pd.DataFrame) -> np.ndarray:
-        had = self.tables["possessions"]
-        times, mine = table.ts_us.to_numpy(), (table.team == "home").to_numpy()
-        if had.empty:
-            return np.zeros(len(table), bool)
-        index = np.searchsorted(had.ts_us.to_numpy(), times, side="right") - 1
-        held = (index >= 0) & (times < had.end_us.to_numpy()[np.maximum(index, 0)])
-        return held & ((had.team == "home").to_numpy()[np.maximum(index, 0)] == mine)
-
     def _in_time(self, times: np.ndarray, periods: np.ndarray, selection: Selection) -> np.ndarray:
         keep = np.ones(len(times), bool)
         if selection.periods:
@@ -234,8 +267,7 @@ class AnalysedMatch:
         goals = self.tables["goals"]
         lead = np.concatenate(([0], (goals.home_goals - goals.away_goals).to_numpy(int)))
         ahead = lead[np.searchsorted(goals.ts_us.to_numpy(), times, side="left")]
-        mine = is_home if not selection.team else np.full(len(times), selection.team == "home")
-        return np.sign(np.where(mine, ahead, -ahead)) == {"ahead": 1, "level": 0, "behind": -1}[selection.score]
+        return np.sign(np.where(is_home, ahead, -ahead)) == {"ahead": 1, "level": 0, "behind": -1}[selection.score]
 
 
 def read_analysed(folder: Path) -> AnalysedMatch:
@@ -290,6 +322,13 @@ def _text(name: str, row: dict[str, object]) -> str:
         parts = [row.get("restart"), {"passes": "pass", "shots": "shot", "carries": "carry"}[name], to, row["outcome"]]
     known = [f"{part:.0f}" if isinstance(part, float) else str(part) for part in parts if part and part == part]
     return " ".join(known).replace("_", " ")
+
+
+def _within(spans: pd.DataFrame, times: np.ndarray) -> np.ndarray:
+    """Index of the row, from ``ts_us`` to ``end_us``, in which each event time lies, -1 for none. Rows are in order."""
+    index = np.searchsorted(spans.ts_us.to_numpy(), times, side="right") - 1
+    ends = np.append(spans.end_us.to_numpy(float), -np.inf)
+    return np.where(times < ends[index], index, -1)
 
 
 def _in_zone(x_m: np.ndarray, y_m: np.ndarray, zone: tuple[float, float, float, float]) -> np.ndarray:

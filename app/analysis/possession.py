@@ -87,7 +87,7 @@ def sequences(match: AnalysedMatch, selection: Selection) -> ChartData:
     columns = ["team", "player", "shirt", "name", "clock", "ts_us", "end_us", "seconds", "begin", "end", "passes",
                "carries", "shots", "xg", "gain_m", "final_third", "box", "players"]  # fmt: skip
     table = had[columns].reset_index(drop=True)
-    table["rows"] = _within(had, [match.chosen(name, selection) for name in ("passes", "carries", "shots")])
+    table["rows"] = _within(had, [match.tables[name] for name in ("passes", "carries", "shots")])
     notes = {
         team: {"n": int((had.team == team).sum()), "passes": _mean(had[had.team == team].passes),
                "longest": _most(had[had.team == team].passes), "seconds": _mean(had[had.team == team].seconds)}
@@ -118,10 +118,16 @@ def players_with_ball(match: AnalysedMatch, selection: Selection) -> ChartData:
 
 
 def chains(match: AnalysedMatch, selection: Selection) -> ChartData:
-    """Each sequence of passes (11.1) and each double pass (11.2), with its passes in ``rows``."""
+    """Each sequence of passes (11.1) and each double pass (11.2), with its passes in ``rows``.
+
+    It belongs to whoever passed or received in it, and lies in the zone in which its first pass begins.
+    """
     found = match.chosen("chains", selection)
     found = found[found.team == selection.team] if selection.team else found
-    passes = match.chosen("passes", selection)
+    passes = match.tables["passes"]
+    if selection.zone is not None:
+        begun = set(match.chosen("passes", selection).row)
+        found = found[np.array([not begun.isdisjoint(_between(passes, row)[:1]) for row in found.itertuples()], bool)]
     if selection.players:
         of_player = passes[passes.player.isin(selection.players) | passes.receiver.isin(selection.players)]
         found = found[np.array([_between(of_player, row) != [] for row in found.itertuples()], bool)]

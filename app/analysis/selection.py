@@ -1,7 +1,8 @@
-"""The selection that all charts of the analyst's room obey: team, players, time, state of the score, zone.
+"""The selection that all charts of the analyst's room obey: team, players, time, state of the score, phase, zone.
 
-Team and players say whom a chart is about. Time, score and zone say which rows count, of both teams: a chart about the
-pressing of one team needs the passes of the other.
+Team and players say whom a chart is about. Time, score, phase and zone say which rows count, of both teams: a chart
+about the pressing of one team needs the passes of the other. The few parts that have no meaning for a chart are named
+in ``app.analysis.registry``.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ class Selection(msgspec.Struct, frozen=True):
         periods: 1 to 5; empty for all.
         begin_us, end_us: stretch of event time, the end excluded.
         score: state of the score for the chosen team, or for the team of each row if none is chosen.
+        phase: while the same team has the ball (``in``) or has not (``out``); empty for all.
         zone: low and high x, low and high y in metres, as the team of a row attacks to the right; a row begins in it.
         step_min: minutes of a bin of charts over time.
         grid: cells of heat maps along and across, as DEBS 2013 Q3 counts them (across x along).
         zones: zones of speed: those of FIFA's match reports, or the classes of DEBS 2013 Q1.
-        phase: positions with the ball (``in``) or without (``out``) the own team's possession; empty for all.
         action: number of the action that a chart of one moment shows; -1 for none.
     """
 
@@ -54,11 +55,11 @@ class Selection(msgspec.Struct, frozen=True):
     begin_us: int | None = None
     end_us: int | None = None
     score: Score = ""
+    phase: Phase = ""
     zone: tuple[float, float, float, float] | None = None
     step_min: int = 5
     grid: Grid = "16x25"
     zones: Zones = "fifa"
-    phase: Phase = ""
     action: int = -1
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from app.analysis.match import AnalysedMatch, ChartData
+from app.analysis.possession import stretches
 from app.analysis.running import stretch_of
 from app.analysis.selection import Selection
 from app.tables.tracks import BIN_US
@@ -27,7 +28,11 @@ _STEP_S = BIN_US * 1e-6
 
 
 def shape_time(match: AnalysedMatch, selection: Selection) -> ChartData:
-    """Of each team and stretch: mean pressing index on the ball while the other team has it, mean area of the hull."""
+    """Of each team and stretch: mean pressing index on the ball while the other team has it, mean area of the hull.
+
+    An instant lies in the zone in which the ball is. The index of chosen players is their share of the sum; the area is
+    that of all. ``rows`` are the possessions of the others in which pressing was measured, ``area_rows`` those of both.
+    """
     parts = [_team(match, selection, team) for team in match.teams(selection)]
     table = pd.concat(parts, ignore_index=True)
     order = table.groupby("stretch").at_us.min().sort_values().index
@@ -37,42 +42,57 @@ def shape_time(match: AnalysedMatch, selection: Selection) -> ChartData:
 
 
 def ball_time(match: AnalysedMatch, selection: Selection) -> ChartData:
-    """Of each stretch: mean and greatest speed of the ball, mean and greatest height."""
-    ball = match.in_selection(match.ball, selection).copy()
-    ball["speed_m_s"] = np.hypot(*_velocities(ball))
-    ball.loc[ball.speed_m_s > _BALL_TOP_M_S, "speed_m_s"] = np.nan
-    ball["stretch"] = stretch_of(match, ball, selection.step_min)
-    by = ball.groupby("stretch", observed=True, sort=False)
-    table = by.agg(
+    """Of each stretch: mean and greatest speed of the ball, mean and greatest height.
+
+    ``rows`` are the passes, carries and shots of the stretch; ``top_us`` and ``high_us`` the instants of the greatest
+    speed and height.
+    """
+    speeds_m_s = pd.Series(np.hypot(*_velocities(match.ball)), match.ball.index)
+    ball = match.selected_ball(selection).copy()
+    ball["speed_m_s"] = speeds_m_s[speeds_m_s <= _BALL_TOP_M_S].reindex(ball.index)
+    ball["stretch"] = stretch_of(match, ball, selection.step_min).astype(str)
+    table = ball.groupby("stretch", sort=False).agg(
         speed_m_s=("speed_m_s", "mean"), top_m_s=("speed_m_s", "max"), height_m=("z_m", "mean"), top_m=("z_m", "max")
-    ).reset_index()
-    heights = bool(ball.z_m.notna().any())
-    return ChartData(table.astype({"stretch": str}), {"measured": bool(len(match.ball)), "heights": heights})
+    ).reset_index()  # fmt: skip
+    for name, column in (("top_us", "speed_m_s"), ("high_us", "z_m")):
+        greatest = ball.sort_values(column, kind="stable").dropna(subset=[column]).groupby("stretch").ts_us.last()
+        table[name] = table.stretch.map(greatest).astype("Int64")
+    doings = pd.concat([match.about(name, selection) for name in ("passes", "carries", "shots")])
+    behind = doings.groupby(stretches(doings, selection.step_min)).row.agg(list)
+    table["rows"] = [behind.get(part, []) for part in table.stretch]
+    return ChartData(table, {"measured": bool(len(match.ball)), "heights": bool(ball.z_m.notna().any())})
 
 
 def _team(match: AnalysedMatch, selection: Selection, team: str) -> pd.DataFrame:
-    tracks = match.in_selection(match.tracks, selection)
-    mine = tracks[tracks.team == team]
-    ball = _turned_ball(match, selection, team)
-    index = _pressing(mine, ball, ~mine.has_ball & _other_has(match, mine, team))
-    areas = _areas(match, mine)
+    mine = match.tracks[match.tracks.team == team]
+    ball = _turned_ball(match, team)
+    places = ball.reindex(mine.ts_us // BIN_US)
+    kept = match.kept(mine, (places.bx, places.by), selection)
+    chosen = mine.player.isin(selection.players).to_numpy() if selection.players else True
+    other = "away" if team == "home" else "home"
+    index = _pressing(mine, ball, kept & chosen & (match.holders(mine.ts_us.to_numpy()) == other))
+    areas = _areas(match, mine[kept])
     measured = pd.concat([index, areas], axis=1)
     measured.columns = pd.Index(["press_per_s", "area_m2"])
-    bins = measured.index.to_numpy()
-    frame = measured.assign(ts_us=bins * BIN_US, period=match.periods_of(bins * BIN_US))
+    times = measured.index.to_numpy(np.int64) * BIN_US
+    frame = measured.assign(ts_us=times, period=match.periods_of(times), had=match.possessions_at(times))
     frame = frame[frame.period > 0].reset_index(drop=True)
     frame["stretch"] = stretch_of(match, frame, selection.step_min)
     by = frame.groupby("stretch", observed=True, sort=False)
     table = by.agg(press_per_s=("press_per_s", "mean"), area_m2=("area_m2", "mean"), at_us=("ts_us", "min"))
+    for name, figure in (("rows", "press_per_s"), ("area_rows", "area_m2")):
+        known = frame[frame[figure].notna() & (frame.had >= 0)].drop_duplicates(["stretch", "had"])
+        behind = known.groupby("stretch", observed=True).had.agg(list)
+        table[name] = [behind.get(part, []) for part in table.index]
     return table.reset_index().assign(team=team).astype({"stretch": str})
 
 
-def _turned_ball(match: AnalysedMatch, selection: Selection, team: str) -> pd.DataFrame:
+def _turned_ball(match: AnalysedMatch, team: str) -> pd.DataFrame:
     """Place and velocity of the ball by bin, as a team attacks to the right."""
-    ball = match.in_selection(match.ball, selection)
-    signs = ball.period.map({span.period: match.attacks_x(team, span.begin_us) for span in match.spans})
+    ball = match.ball.assign(team=team)
+    ball["x_m"], ball["y_m"] = match.ball_of(ball)
     vx, vy = _velocities(ball)
-    places = {"bx": ball.x_m * signs, "by": ball.y_m * signs, "bvx": vx * signs, "bvy": vy * signs}
+    places = {"bx": ball.x_m, "by": ball.y_m, "bvx": vx, "bvy": vy}
     return pd.DataFrame(places).assign(bin=ball.ts_us // BIN_US).groupby("bin").first()
 
 
@@ -84,17 +104,7 @@ def _velocities(track: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     return vx, vy
 
 
-def _other_has(match: AnalysedMatch, mine: pd.DataFrame, team: str) -> pd.Series:
-    """True while the other team has the ball."""
-    had = match.tables["possessions"]
-    had = had[had.team != team]
-    index = np.searchsorted(had.ts_us.to_numpy(), mine.ts_us.to_numpy(), side="right") - 1
-    if had.empty:
-        return pd.Series(False, index=mine.index)
-    return pd.Series((index >= 0) & (mine.ts_us.to_numpy() < had.end_us.to_numpy()[np.maximum(index, 0)]), mine.index)
-
-
-def _pressing(mine: pd.DataFrame, ball: pd.DataFrame, presses: pd.Series) -> pd.Series:
+def _pressing(mine: pd.DataFrame, ball: pd.DataFrame, presses: np.ndarray) -> pd.Series:
     """StreamTeam's pressing index (10.1) of a team by bin."""
     step = mine.groupby("player", observed=True)[["x_m", "y_m", "ts_us"]].diff()
     step_s = (step.ts_us * 1e-6).where(step.ts_us < 2 * BIN_US)

@@ -60,12 +60,16 @@ class AnalysedSpan(msgspec.Struct, frozen=True):
 
 
 class ChartRow(msgspec.Struct, frozen=True):
-    """A chart that there is, and the parameters that change its looks."""
+    """A chart that there is, and the parameters that change its looks.
+
+    ``whole`` names the parts of the selection that do not narrow it, such as ``players``.
+    """
 
     name: str
     group: str
     title: str
     options: list[str]
+    whole: list[str]
 
 
 class AnalysedOverview(msgspec.Struct, frozen=True):
@@ -95,7 +99,7 @@ STRUCTS: Final = (AnalysedOverview, ChartAnswer)
 
 _OVERVIEW: Final = AnalysedOverview(
     "5f2a", "final", "Harbour United", "Northgate Rovers", 105.0, 68.0, [AnalysedSpan(1, 0, 2_700_000_000)],
-    [AnalysedPlayer("home_9", "home", 9, "Jansen")], [ChartRow("shot_map", "Shots", "Shot map", [])], True,
+    [AnalysedPlayer("home_9", "home", 9, "Jansen")], [ChartRow("shot_map", "Shots", "Shot map", [], [])], True,
 )  # fmt: skip
 _CHART: Final = ChartAnswer("5f2a", {"team": ["home"], "x_m": [41.5], "rows": [[812]]}, {"home": {"shots": 1}})
 
@@ -118,7 +122,7 @@ _Zone = _value("`x0,x1,y0,y1` in metres, as a team attacks to the right.")
 _Step = _value("Minutes of a bin: 1, 5 or 15.")
 _Grid = _value("Cells of a heat map: `8x13`, `16x25`, `32x50`, `64x100`.")
 _Zones = _value("Zones of speed: `fifa` or `debs`.")
-_Phase = _value("Positions with (`in`) or without (`out`) the ball.")
+_Phase = _value("While the team has the ball (`in`) or has not (`out`).")
 _Action = Annotated[int, Query(ge=0, le=1_000_000, description="Number of a pass or a shot.")]
 
 
@@ -260,7 +264,7 @@ def _overview(name: str, match: AnalysedMatch, *, ended: bool) -> AnalysedOvervi
         match.key, name, match.sheet.home, match.sheet.away, match.sheet.length_m, match.sheet.width_m,
         [AnalysedSpan(*span) for span in match.spans],
         [AnalysedPlayer(one.object_id, one.team, one.shirt, one.name) for one in players],
-        [ChartRow(name, one.group, one.title, list(one.options)) for name, one in CHARTS.items()],
+        [ChartRow(name, one.group, one.title, list(one.options), list(one.whole)) for name, one in CHARTS.items()],
         ended,
     )  # fmt: skip
 

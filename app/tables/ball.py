@@ -20,10 +20,14 @@ from replay.match_store import read_table
 _WHEN = [("ts_us", pa.int64()), ("period", pa.int64()), ("period_s", pa.float64()), ("clock", pa.string())]
 _WHO = [("team", pa.string()), ("player", pa.string()), ("shirt", pa.int64()), ("name", pa.string())]
 
-#: A row for each time that a player has the ball. ``hit_s`` runs from his first to his last contact.
+#: A row for each time that a player has the ball, which begins at a place. ``hit_s`` runs from his first to his last
+#: contact.
 STINTS = pa.schema(
-    [*_WHEN, *_WHO, ("end_us", pa.int64()), ("seconds", pa.float64()), ("hit_s", pa.float64()), ("hits", pa.int64())]
-)
+    [
+        *_WHEN, *_WHO, ("attacks_x", pa.int8()), ("start_x_m", pa.float64()), ("start_y_m", pa.float64()),
+        ("end_us", pa.int64()), ("seconds", pa.float64()), ("hit_s", pa.float64()), ("hits", pa.int64()),
+    ]
+)  # fmt: skip
 
 #: A row for each sequence of passes (11.1) and each double pass (11.2), which ends at ``ts_us``.
 CHAINS = pa.schema(
@@ -42,7 +46,7 @@ def stint_table(folder: Path) -> pa.Table:
     Raises:
         StoreError, UntrustedError: not a match store, or damaged.
     """
-    match = read_match_events(folder, ("period.start", "period.end", "hit", "play.dead", "play.live"))
+    match = read_match_events(folder, ("period.start", "period.end", "direction", "hit", "play.dead", "play.live"))
     rows: list[Row] = []
     mine: list[EventRecord] = []
     dead = False
@@ -78,7 +82,8 @@ def _stint(match: MatchEvents, hits: list[EventRecord], end_us: int) -> Row:
     times = [_happened_us(hit) for hit in hits]
     return {
         **match.when(times[0]), **match.actor(hits[0].team, hits[0].player, times[0]), "end_us": end_us,
-        "seconds": (end_us - times[0]) * 1e-6, "hit_s": (times[-1] - times[0]) * 1e-6, "hits": len(hits),
+        "start_x_m": hits[0].x_m, "start_y_m": hits[0].y_m, "seconds": (end_us - times[0]) * 1e-6,
+        "hit_s": (times[-1] - times[0]) * 1e-6, "hits": len(hits),
     }  # fmt: skip
 
 

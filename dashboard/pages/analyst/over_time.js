@@ -80,8 +80,8 @@ export function shares(rows, notes, context) {
   return [{ svg, wide: true, caption: `${context.overview.home} ${whole("home")} (below), ${context.overview.away} ${whole("away")} (above), in percent; the last stretch of a half has its added time` }];
 }
 
-/* Bars of both teams next to each other by stretch; `figure` names the column, `words(row)` the label. */
-function paired(rows, context, figure, words, caption) {
+/* Bars of both teams next to each other by stretch; `figure` names the column, `words(row)` the label, `behind` the column of its actions. */
+function paired(rows, context, figure, words, caption, behind = "rows") {
   const parts = stretchesOf(rows);
   const most = Math.max(1e-9, ...rows.map((row) => row[figure] || 0)) * 1.08;
   const { svg, x, y } = field(context.whole, HEIGHT, context.title, { xs: [0, parts.length], ys: [0, most], xTicks: parts.map((name, at) => [at + 0.5, name]), yTicks: ticks(most), left: 46 });
@@ -92,7 +92,7 @@ function paired(rows, context, figure, words, caption) {
     if (index < 0 || value === null) continue;
     const label = `${row.stretch} ${context.overview[row.team]}: ${words(row)}`;
     const left = x(parts.indexOf(row.stretch)) + 3 + index * wide;
-    svg.append(shape("rect", { x: left, y: y(value), width: Math.max(1, wide - 1), height: Math.max(0.5, y(0) - y(value)), fill: token(row.team), title: label, onpick: () => context.pick(row.rows, label) }));
+    svg.append(shape("rect", { x: left, y: y(value), width: Math.max(1, wide - 1), height: Math.max(0.5, y(0) - y(value)), fill: token(row.team), title: label, onpick: () => context.pick(row[behind], label) }));
   }
   return [{ svg, wide: true, caption }];
 }
@@ -113,26 +113,27 @@ export function runningTime(rows, notes, context) {
 export function shapeTime(rows, notes, context) {
   if (!notes.measured) return unmeasured();
   const figure = context.option("figure", "press_per_s", ["press_per_s", "area_m2"], { press_per_s: "pressing index", area_m2: "area" });
-  const said = { press_per_s: "Sum over opponents of the ball's holder of their approach over their distance (StreamTeam), while the others have the ball; high is close pressing", area_m2: "Mean area around the outfield players in m²" };
+  const said = { press_per_s: "Sum over opponents of the ball's holder of their approach over their distance (StreamTeam), while the others have the ball; high is close pressing", area_m2: "Mean area around all outfield players in m²" };
   return paired(rows, context, figure, (row) => `pressing index ${(row.press_per_s || 0).toFixed(2)} a second, area ${Math.round(row.area_m2 || 0)} m²`,
-    `${context.overview.home} left, ${context.overview.away} right. ${said[figure]}; the last stretch of a half has its added time`);
+    `${context.overview.home} left, ${context.overview.away} right. ${said[figure]}; zone: where the ball is; click: the possessions; the last stretch of a half has its added time`,
+    figure === "area_m2" ? "area_rows" : "rows");
 }
 
-/* One bar for each stretch, with the greatest value above it. */
+/* One bar for each stretch, with the greatest value above it, which leads to its moment. */
 export function ballTime(rows, notes, context) {
   if (!notes.measured) return unmeasured();
   const figure = context.option("figure", "speed_m_s", notes.heights ? ["speed_m_s", "height_m"] : ["speed_m_s"], { speed_m_s: "speed", height_m: "height" });
-  const [greatest, unit] = figure === "speed_m_s" ? ["top_m_s", "m/s"] : ["top_m", "m"];
+  const [greatest, at_us, unit] = figure === "speed_m_s" ? ["top_m_s", "top_us", "m/s"] : ["top_m", "high_us", "m"];
   const most = Math.max(1e-9, ...rows.map((row) => row[greatest] || 0)) * 1.08;
   const { svg, x, y } = field(context.whole, HEIGHT, context.title, { xs: [0, rows.length], ys: [0, most], xTicks: rows.map((row, at) => [at + 0.5, row.stretch]), yTicks: ticks(most) });
   const wide = Math.max(1, x(1) - x(0) - 6);
   rows.forEach((row, at) => {
     if (row[figure] === null) return;
     const label = `${row.stretch}: ${row[figure].toFixed(1)} ${unit} on average, at most ${row[greatest].toFixed(1)} ${unit}`;
-    svg.append(shape("rect", { x: x(at) + 3, y: y(row[figure]), width: wide, height: Math.max(0.5, y(0) - y(row[figure])), fill: token("soft"), title: label }));
-    svg.append(shape("line", { x1: x(at) + 3, x2: x(at) + 3 + wide, y1: y(row[greatest]), y2: y(row[greatest]), stroke: token("text"), "stroke-width": 2, title: label }));
+    svg.append(shape("rect", { x: x(at) + 3, y: y(row[figure]), width: wide, height: Math.max(0.5, y(0) - y(row[figure])), fill: token("soft"), title: label, onpick: () => context.pick(row.rows, label) }));
+    svg.append(shape("line", { x1: x(at) + 3, x2: x(at) + 3 + wide, y1: y(row[greatest]), y2: y(row[greatest]), stroke: token("text"), "stroke-width": 4, title: label + "; click: play the greatest", onpick: () => context.see(row[at_us]) }));
   });
-  return [{ svg, wide: true, caption: `Mean (bar) and greatest (line) ${figure === "speed_m_s" ? "speed on the ground" : "height"} in ${unit}${notes.heights ? "" : "; the source has no height of the ball"}` }];
+  return [{ svg, wide: true, caption: `Mean (bar) and greatest (line) ${figure === "speed_m_s" ? "speed on the ground" : "height"} in ${unit}; of a team, players, phase, score or zone: while they have the ball${notes.heights ? "" : "; the source has no height of the ball"}` }];
 }
 
 const unmeasured = () => [{ empty: "The store of this match has no positions." }];

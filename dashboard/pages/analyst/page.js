@@ -36,7 +36,6 @@ const VALUES = {
   step: [["5", "by 5 minutes"], ["15", "by 15 minutes"], ["1", "by minute"]],
   grid: [["16x25", "16 × 25 cells"], ["8x13", "8 × 13 cells"], ["32x50", "32 × 50 cells"], ["64x100", "64 × 100 cells"]],
   zones: [["fifa", "zones of FIFA"], ["debs", "classes of DEBS 2013"]],
-  phase: [["", "all positions"], ["in", "own team has the ball"], ["out", "without the ball"]],
 };
 
 const GROWN_MS = 5000; // the server reads a running match anew twice a minute at most
@@ -93,6 +92,7 @@ const context = (chart, card) => ({
   about: () => chosenPlayers().map(nameOf).join(", ") || (selection.team ? overview[selection.team] : "Both teams"),
   pick: (rows, title) => drawer.show(rows, title, { overview, actions, match: match.match, rowsOf }),
   follow: (player) => change({ player, team: overview.players.find((one) => one.player === player)?.team || selection.team }),
+  see: (ts_us) => location.assign(drawer.replay(match.match, ts_us)),
   play: (begin_us, end_us, shown) => element("a", { href: drawer.replay(match.match, begin_us), title: `Play ${clock(begin_us)} to ${clock(end_us)}` }, shown || clock(begin_us)),
   option: (name, fallback, values, words = {}) => choice(chart, card, name, fallback, values, words),
 });
@@ -141,7 +141,8 @@ function draw(chart, card) {
   body.replaceChildren(...figures.map((one) => one.empty
     ? element("p", { class: "none" }, one.empty)
     : element("figure", {}, ...(one.title ? [element("figcaption", { class: "of " + (one.team || "") }, one.title)] : []), one.svg || one.node,
-      ...(one.caption ? [element("figcaption", { class: "soft" }, one.caption)] : []))));
+      ...(one.caption ? [element("figcaption", { class: "soft" }, one.caption)] : []))),
+  ...(chart.whole?.length ? [element("p", { class: "soft whole" }, `Not narrowed by ${chart.whole.join(" and ")}.`)] : []));
   const all = rows.flatMap((row) => (Array.isArray(row.rows) ? row.rows : []));
   card.querySelector(".tools").replaceChildren(
     ...(all.length ? [element("button", { onclick: () => context(chart, card).pick(all, chart.title), title: "All actions behind this chart" }, "List")] : []), ...(chart.of ? [] : [menu(chart, card)]));

@@ -2,7 +2,7 @@
 import { clock, element, query, token } from "/pages/shared/shell.js";
 import { pitch, shape } from "./svg.js";
 
-const NAMES = ["team", "player", "period", "from_s", "to_s", "score", "zone"];
+const NAMES = ["team", "player", "period", "from_s", "to_s", "score", "phase", "zone"];
 
 export const selection = {};
 
@@ -107,6 +107,7 @@ export function panel(overview, change) {
     segmented("Period", "period", [["", "All"], ...periods], change),
     overview.periods.length ? timeOf(overview, change) : "",
     segmented("Score, as the team sees it", "score", [["", "Any"], ["ahead", "Ahead"], ["level", "Level"], ["behind", "Behind"]], change),
+    segmented("Phase, as the team sees it", "phase", [["", "Any"], ["in", "With the ball"], ["out", "Without"]], change),
     zoneOf(overview, change),
     element("button", { class: "clear", disabled: !any, onclick: () => change(Object.fromEntries(NAMES.map((name) => [name, ""]))) }, "Clear selection (X)")
   );

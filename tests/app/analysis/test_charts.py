@@ -297,7 +297,7 @@ HELD = [
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory) -> AnalysedMatch:
-    return read_analysed(small_store(tmp_path_factory.mktemp("held") / "store", extra=HELD))
+    return read_analysed(small_store(tmp_path_factory.mktemp("held") / "store", extra=[*EXTRA, *HELD]))
 
 
 def test_a_player_has_the_ball_until_the_next_contact_or_a_dead_ball(held):
@@ -369,3 +369,73 @@ def test_the_area_of_a_team_is_that_around_its_outfield_players(match):
     other = AnalysedMatch(match.sheet, tables, match.spans, lambda: tracks, BALL.empty_table)
     (found,) = rows_of(other, "shape_time", team="home")
     assert found["area_m2"] == pytest.approx(200.0)  # home_1 keeps the goal
+
+
+#: Values of each part of the selection; in the match by hand each part has one that narrows a chart that obeys it.
+PARTS = {
+    "team": [{"team": "home"}, {"team": "away"}],
+    "players": [{"players": (one,)} for one in ("home_9", "home_7", "away_7", "away_1")],
+    "time": [{"periods": (2,)}, {"end_us": SECOND_US}, {"begin_us": 30 * S}],
+    "score": [{"score": "ahead"}, {"score": "level"}, {"score": "behind"}],
+    "phase": [{"phase": "in"}, {"phase": "out"}],
+    "zone": [{"zone": zone} for zone in ((-53, -5, -34, 34), (5, 53, -34, 34), (-53, 53, 3, 34))],
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_is_narrowed_by_each_part_of_the_selection_but_those_it_names(name: str, held):
+    whole = repr(rows_of(held, name))
+    narrowed = {
+        part for part, given in PARTS.items() if any(repr(rows_of(held, name, **values)) != whole for values in given)
+    }
+    assert narrowed == {*PARTS} - {*CHARTS[name].whole}
+
+
+def test_the_score_the_phase_and_the_zone_of_charts_of_positions(match):
+    """Home leads in the second half; the ball rolls from x = 0 to 30, away attacks towards +x in the second half."""
+
+    def bars(name: str, **values) -> dict[tuple[str, str], dict[str, object]]:
+        return {(row["stretch"], row.get("team", "")): row for row in rows_of(match, name, **values)}
+
+    def stretches(**values) -> set[tuple[str, str]]:
+        return {(part, team) for part, team in bars("shape_time", **values)}
+
+    assert stretches(score="behind") == {("45-50", "away")}
+    assert stretches(score="ahead", team="home") == {("45-50", "home")}
+    # Away presses and home does not while home has the ball.
+    assert stretches(phase="out", end_us=SECOND_US) == {("0-5", "away")}
+    # The ball rolls towards the goal of away in the first half, and towards that of home in the second.
+    assert stretches(zone=(0.5, 53, -34, 34)) == {("45-50", "away")}
+    assert stretches(zone=(-53, -0.5, -34, 34)) == {("0-5", "away"), ("45-50", "home")}
+    whole, one, other = (
+        bars("shape_time", zone=(-53, -0.5, -34, 34), players=players)["0-5", "away"]
+        for players in ((), ("away_7",), ("away_1", "away_9"))
+    )
+    assert whole["press_per_s"] > one["press_per_s"]
+    assert bars("shape_time", players=("home_9",), team="away", end_us=SECOND_US) == {}
+    assert other["press_per_s"] > 0
+    # Home has the ball for 12 s of the first half, and away attacks towards +x when it has it in the second.
+    assert set(bars("ball_time", team="away")) == set(bars("ball_time", zone=(0.5, 53, -34, 34), score="behind"))
+    assert set(bars("ball_time", phase="in", end_us=SECOND_US)) == {("0-5", "")}
+    assert bars("ball_time", phase="out") == {}
+
+
+def test_values_over_time_lead_to_possessions_actions_and_moments(match):
+    (row,) = rows_of(match, "shape_time", team="away", end_us=SECOND_US)
+    assert behind(match, row["rows"]) == ["possessions home_9"]
+    first, second = rows_of(match, "ball_time")
+    assert {name.split()[0] for name in behind(match, first["rows"])} == {"passes", "carries", "shots"}
+    assert {name.split()[0] for name in behind(match, second["rows"])} == {"passes", "shots"}
+    assert FIRST_US <= first["top_us"] < SECOND_US <= second["high_us"]
+
+
+def test_goals_stints_and_sequences_lie_where_they_begin(held):
+    own, other = (-53.0, -5.0, -34.0, 34.0), (40.0, 53.0, -34.0, 34.0)
+    goals = {zone: rows_of(held, "teams", zone=zone)[0] for zone in (own, other)}
+    assert [(row["home"], row["away"]) for row in goals.values()] == [(0, 0), (1, 0)]
+    assert [rows_of(held, "teams", phase=phase)[0]["home"] for phase in ("in", "out")] == [1, 1]  # the own goal
+    # The throw-in is on the right of away, which attacks to the left.
+    assert [row["player"] for row in rows_of(held, "players_with_ball", zone=(-1, 1, -35, -33))] == ["away_1"]
+    assert [row["player"] for row in rows_of(held, "players_with_ball", zone=(-1, 1, 33, 35))] == []
+    assert {row["kind"] for row in rows_of(held, "chains", zone=(-1, 1, -1, 1))} == {"sequence", "double pass"}
+    assert rows_of(held, "chains", zone=own) == []

@@ -202,6 +202,16 @@ def test_a_number_opens_its_actions_and_an_action_its_moment(browser: Browser, u
     assert "Home Player 9: goal, xG 0.30" in shown(browser, "#moment")
     click(browser, "#actions .head button")
     assert browser.run("return document.getElementById('actions').hidden")
+    # Bars over time lead to actions, too, and the greatest value of the ball to its moment.
+    opened(browser, url, "Pressing", "&phase=out")
+    assert "Not narrowed by players" in shown(browser, "#chart-pressing .whole")
+    click(browser, "#chart-shape_time .pick")
+    assert "possession" in shown(browser, "#actions li")
+    opened(browser, url, "Places")
+    click(browser, "#chart-ball_time rect.pick")
+    assert count(browser, "#actions li") > 1
+    click(browser, "#chart-ball_time line.pick")
+    browser.wait(lambda: urlsplit(browser.driver.current_url).path == "/replay", "the replay")
     assert browser.errors() == []
 
 
