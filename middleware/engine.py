@@ -54,7 +54,7 @@ from middleware.sources.progress import SourceProgress, Verdict
 from middleware.walk_progress import WalkProgress
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 12
+SNAPSHOT_VERSION = 13
 
 #: Makes the unit of a detector.
 MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]
@@ -103,6 +103,7 @@ class Engine:
         self._walk_progress = WalkProgress(hierarchy)
         self._subscriptions = subscriptions(hierarchy, self._keyed, self._inputs, self._inputs_by_key)
         self._progress = SourceProgress(hierarchy.raw_kinds, settings.allowed_lateness_us, settings.progress)
+        self._follow_targets()
         self._counts = Counts()
         self._lost: list[Loss] = []
         self._faults = Faults()
@@ -181,6 +182,7 @@ class Engine:
         self._choosers.pop(index, None)
         for unit in self._units[index].values():
             unit.configure(settings, self._load.busy)
+        self._follow_targets()
 
     def set_costs(self, costs: Costs) -> None:
         """Use costs that the host has measured. They are part of the state, so they change between two windows only."""
@@ -266,6 +268,7 @@ class Engine:
         self._lost, faults, self._load, self._choosers, self._configured = more
         self._delays.output_us, self._delays.input_us, self._final_only = delays
         self._walk_progress.own_sources.clear()
+        self._follow_targets()
         for index, states in enumerate(units):
             self._units[index].clear()
             self._single[index] = None
@@ -314,6 +317,14 @@ class Engine:
         """Find the keyed units in which something waits."""
         for index, units in enumerate(self._units):
             self._waiting[index] = {key for key, unit in units.items() if unit.has_waiting and self._keyed[index]}
+
+    def _follow_targets(self) -> None:
+        """Learn the bounds of the detectors' targets."""
+        targets = [self._settings_of(index).slack.followed for index in range(len(self._names))]
+        for target in targets:
+            if target is not None:
+                self._progress.follow(target)
+        self._walk_progress.set_targets(targets)
 
     def _settings_of(self, index: int) -> UnitSettings:
         name = self._names[index]
@@ -366,7 +377,7 @@ class Engine:
         watched: list[Update] = []
         internal, watch, route, routed = self._hierarchy.internal, self._watch, self._route, 0
         progress, final_only = self._progress, self._final_only
-        known_us, same_reach = self._walk_progress.begin(), self._walk_progress.same_reach
+        known_us, same_reach = self._walk_progress.begin(self._counts.now_us), self._walk_progress.same_reach
         now_us, clk_us, delay_us = self._counts.now_us, progress.clk_us, self._delays.output_us
         for index, (unit, inputs) in enumerate(zip(self._single, self._inputs, strict=True)):
             if inputs or (unit is not None and unit.has_waiting):

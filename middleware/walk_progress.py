@@ -1,12 +1,17 @@
 """Progress as units see it: the event time up to which the inputs of a detector, or of one of its keys, are complete.
 
-It is computed once a walk for all detectors of the same reach. What is final is complete, too.
+It is computed once a walk for all detectors of the same reach and target. What is final is complete, too. For a
+detector with a target, what was waited for long enough counts as complete: the units of all levels then release by the
+same bound on the delays of the raw inputs, and no wait is added to another.
 """
 
 from __future__ import annotations
 
-from middleware.events import END_US
+from collections.abc import Sequence
+
+from middleware.events import BEGINNING_US, END_US
 from middleware.hierarchy import Hierarchy
+from middleware.sources.delay_bound import ReleaseTarget
 from middleware.sources.own_sources import OwnSources
 from middleware.sources.progress import SourceProgress
 
@@ -15,7 +20,7 @@ class WalkProgress:
     """Progress of the detectors of a hierarchy, in one walk after the other.
 
     Attributes:
-        same_reach: for each detector the first one with the same reach.
+        same_reach: for each detector the first one with the same reach and target.
         known_us: in this walk, at the index of that first one, its progress; None until it is computed.
         takes_raw: for each detector whether it takes raw inputs.
         own_sources: the source of each unit of a keyed detector.
@@ -24,14 +29,24 @@ class WalkProgress:
     def __init__(self, hierarchy: Hierarchy) -> None:
         self._reach = [tuple(reach.items()) for reach in hierarchy.reach]
         self._max_reach_us = hierarchy.max_reach_us
-        self.same_reach = [self._reach.index(reach) for reach in self._reach]
+        self._targets: list[ReleaseTarget | None] = []
+        self.same_reach: list[int] = []
+        self.set_targets([None] * len(self._reach))
+        self._now_us = 0
         self.known_us: list[int | None] = []
         raw = [[kind for kind in d.spec.inputs if kind in hierarchy.raw_kinds] for d in hierarchy.detectors]
         self.takes_raw = list(map(bool, raw))
         self.own_sources = OwnSources(raw)
 
-    def begin(self) -> list[int | None]:
-        """Begin a walk; return ``known_us``."""
+    def set_targets(self, targets: Sequence[ReleaseTarget | None]) -> None:
+        """Set the target of each detector; None for one that waits for the sources alone."""
+        self._targets = list(targets)
+        alike = list(zip(self._reach, self._targets, strict=True))
+        self.same_reach = [alike.index(one) for one in alike]
+
+    def begin(self, now_us: int) -> list[int | None]:
+        """Begin a walk at an arrival time; return ``known_us``."""
+        self._now_us = now_us
         self.known_us = [None] * len(self._reach)
         return self.known_us
 
@@ -54,6 +69,8 @@ class WalkProgress:
                 us = max(known[kind], below_final_us) - lag_us
                 if us < progress_us:
                     progress_us = us
+        if self._targets[index] is not None:
+            progress_us = max(progress_us, self._waited_us(progress, index))
         self.known_us[self.same_reach[index]] = progress_us
         return progress_us
 
@@ -63,5 +80,13 @@ class WalkProgress:
             return END_US
         own = None if only_final else self.own_sources.find(progress, index, name)
         if own is not None:
-            return max(own.until_us, progress.final_us - 1)
+            complete_us = max(own.until_us, progress.final_us - 1)
+            return complete_us if self._targets[index] is None else max(complete_us, self._waited_us(progress, index))
         return self.of_detector(progress, index, only_final=only_final)
+
+    def _waited_us(self, progress: SourceProgress, index: int) -> int:
+        """Return the event time up to which the inputs of a detector were waited for as long as its target asks."""
+        target = self._targets[index]
+        waits_us = progress.waits_us(target) if target is not None else {}
+        waited = (self._now_us - waits_us[kind] - lag_us for kind, lag_us in self._reach[index] if kind in waits_us)
+        return min(waited, default=BEGINNING_US)

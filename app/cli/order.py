@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args
 
@@ -18,6 +19,7 @@ from football.packets import RAW_KINDS
 from middleware.events import Arrival
 from middleware.ordering.slack.estimators import Profile
 from middleware.ordering.slack.settings import Method, SlackSettings
+from middleware.sources.delay_bound import LATE_SHARE, ReleaseTarget
 from middleware.sources.progress import ProgressSettings
 from replay.capture import Capture
 from replay.formats.ooo_dataset import is_ooo_file, read_rows
@@ -27,7 +29,8 @@ app = typer.Typer(add_completion=False)
 METHODS: tuple[str, ...] = get_args(Method)
 
 _HEAD = (
-    "method", "order-late", "timeout-late", "mean", "median", "p95", "max", "B mean", "B median", "B max", "buffered",
+    "method", "order-late", "timeout-late", "mean", "median", "p95", "p99", "max", "B mean", "B median", "B max",
+    "buffered",
 )  # fmt: skip
 
 #: Former name of the policy ``progress``. A frontier is something else where the word comes from (timely dataflow).
@@ -44,19 +47,22 @@ def order(
         Path, typer.Argument(help="A CSV file of the out-of-order data sets (.csv, .csv.gz), or a capture's folder.")
     ],
     method: Annotated[
-        str, Given(help="fixed, kslack, adaptive, sba, bett, betta, bettwa, bettd, progress, or all.")
+        str,
+        Given(help="fixed, kslack, adaptive, sba, bett, betta, bettwa, bettd, flink, progress, target, or all."),
     ] = "progress",
     profile: Annotated[
         str, Given(help="Reading of paper 001: literal, or paper (what its tables come from).")
     ] = "literal",
     alpha: Annotated[float, Given(help="Share of the slack to wait, 0 to 1.")] = 1.0,
-    k: Annotated[int | None, Given(help="Slack in ms of fixed and sba; first slack of the others.")] = None,
+    k: Annotated[int | None, Given(help="Slack in ms of fixed, sba and flink; first slack of the others.")] = None,
     scale: Annotated[float, Given("--lambda", help="Margin of adaptive, in standard deviations.")] = 0.5,
     patience: Annotated[float, Given(help="Seconds that progress waits for a silent source.")] = 7.0,
     discovery: Annotated[
         float, Given("--newcomers", help="Seconds without a new source until progress expects no more.")
     ] = 6.0,
-    sources: Annotated[int | None, Given(help="Number of the sources, if known; for progress.")] = None,
+    sources: Annotated[int | None, Given(help="Number of the sources, if known; for progress and target.")] = None,
+    late: Annotated[float, Given(help="Share of inputs that may be late, of target.")] = LATE_SHARE,
+    wait: Annotated[int | None, Given(help="Longest wait in ms after the event time, of target.")] = None,
     as_json: Annotated[bool, Given("--json", help="Print a JSON object for each method on stdout.")] = False,
 ) -> None:
     """Sorts an out-of-order stream by a slack policy, and reports the resulting order and times.
@@ -67,7 +73,7 @@ def order(
     """
     given = {
         "method": method, "profile": profile, "alpha": alpha, "k": k, "lambda": scale, "patience": patience,
-        "newcomers": discovery, "sources": sources,
+        "newcomers": discovery, "sources": sources, "late": late, "wait": wait,
     }  # fmt: skip
     run_order(dataset, given, as_json=as_json)
 
@@ -77,7 +83,7 @@ def run_order(dataset: Path, given: dict[str, Any], *, as_json: bool) -> list[di
 
     Args:
         dataset: file or folder.
-        given: method, profile, alpha, k (ms), scale, patience (s), newcomers (s), sources.
+        given: method, profile, alpha, k (ms), scale, patience (s), newcomers (s), sources, late, wait (ms).
         as_json: one JSON object a line instead of text.
 
     Raises:
@@ -88,17 +94,21 @@ def run_order(dataset: Path, given: dict[str, Any], *, as_json: bool) -> list[di
     profile = _choice("--profile", given["profile"], get_args(Profile))
     if not 0.0 <= given["alpha"] <= 1.0:
         raise OrderError(f"--alpha {given['alpha']}: must lie in 0 to 1")
-    for name in ("k", "lambda", "patience", "newcomers", "sources"):
+    for name in ("k", "lambda", "patience", "newcomers", "sources", "wait"):
         if given[name] is not None and given[name] < 0:
             raise OrderError(f"--{name} {given[name]}: must not be negative")
     patience_us, discovery_us = (round(given[name] * 1e6) for name in ("patience", "newcomers"))
     progress = ProgressSettings(patience_us, discovery_us, given["sources"])
     k_us = None if given["k"] is None else given["k"] * 1000
+    if not 0.0 < given["late"] < 1.0:
+        raise OrderError(f"--late {given['late']}: must lie between 0 and 1")
+    target = ReleaseTarget(given["late"], None if given["wait"] is None else given["wait"] * 1000)
     stream = _Stream(dataset)
     reports: list[dict[str, Any]] = []
     for method in methods:
-        slack = SlackSettings(cast(Method, method), k_us, given["lambda"], cast(Profile, profile))
-        result = stream.run(slack, alpha=given["alpha"], progress=progress)
+        slack = SlackSettings(cast(Method, method), k_us, given["lambda"], cast(Profile, profile), target=target)
+        gaps = replace(progress, late_share=target.late_share) if method == "target" else progress
+        result = stream.run(slack, alpha=given["alpha"], progress=gaps)
         reports.append(report(result, stream.name, method, profile))
         if as_json:
             print_json(reports[-1])
@@ -136,7 +146,7 @@ def report(result: Ordering, dataset: str, method: str, profile: str) -> dict[st
     latency, buffer = result.latency_us / 1000, np.array(result.k_us) / 1000
     waiting = np.array(result.waiting)
     least, q1, median, q3, greatest = np.percentile(buffer, [0, 25, 50, 75, 100]) if len(buffer) else [0.0] * 5
-    middle, p95, longest = np.percentile(latency, [50, 95, 100]) if len(latency) else [0.0] * 3
+    middle, p95, p99, longest = np.percentile(latency, [50, 95, 99, 100]) if len(latency) else [0.0] * 4
     return {
         "dataset": dataset,
         "method": method,
@@ -145,7 +155,7 @@ def report(result: Ordering, dataset: str, method: str, profile: str) -> dict[st
         "out_of_order": result.out_of_order,
         "order_late": result.order_late,
         "timeout_late": result.timeout_late,
-        "latency_ms": _rounded(mean=_mean(latency), median=middle, p95=p95, max=longest),
+        "latency_ms": _rounded(mean=_mean(latency), median=middle, p95=p95, p99=p99, max=longest),
         "buffer_ms": _rounded(
             min=least, q1=q1, median=median, mean=_mean(buffer), q3=q3, max=greatest,
             sd=np.std(buffer, ddof=1) if len(buffer) > 1 else 0.0,
@@ -192,7 +202,7 @@ def _cells(figures: dict[str, Any]) -> Iterator[str]:
     latency, buffer = figures["latency_ms"], figures["buffer_ms"]
     yield figures["method"]
     yield from (str(figures["order_late"]), str(figures["timeout_late"]))
-    yield from (f"{latency[name]:.1f}" for name in ("mean", "median", "p95", "max"))
+    yield from (f"{latency[name]:.1f}" for name in ("mean", "median", "p95", "p99", "max"))
     yield from (f"{buffer[name]:.1f}" for name in ("mean", "median", "max"))
     yield f"{figures['buffered_events']['mean']:.1f}"
 

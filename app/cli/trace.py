@@ -31,6 +31,7 @@ from app.cli.output import print_json
 from app.pipeline.options import with_costs
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import make_settings, read_stored_settings
+from app.settings.slack import parse_slack
 from detectors.catalogue import build_detectors
 from detectors.parameters import Parameters
 from football.errors import UserError
@@ -130,6 +131,7 @@ class _Replay:
         options = PipelineOptions(
             alpha=settings.alpha,
             retraction=settings.retraction,
+            slack=parse_slack(stored.get("slack", "")),
             allowed_lateness_ms=self.margin_us // 1_000,
             parameters=stored.get("parameters", Parameters()),
             extra=tuple(stored.get("detectors", ())),

@@ -113,7 +113,7 @@ def play(
             is: stop iterating to play a part of it.
         seed, channel, rate: of the simulation.
         sheet: match sheet of a tracking file.
-        alpha: share of the slack that is waited; ``auto`` (default) follows the load, 1 never withdraws.
+        alpha: share of the slack that is waited; ``auto`` (default) follows the load, 1 waits the whole slack.
         speed: stream seconds in a second, or ``max``.
         store: folder of the match store; default a temporary one, which is deleted with the result.
 

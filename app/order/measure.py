@@ -21,6 +21,7 @@ from middleware.ordering.policy import UnitSettings
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
 from middleware.ordering.unit import OrderingUnit
+from middleware.sources.delay_bound import ReleaseTarget
 from middleware.sources.progress import (
     ProgressSettings,
     SourceProgress,
@@ -99,7 +100,10 @@ class _Measurement:
         self._progress = SourceProgress(raw_kinds, ALLOWED_LATENESS_US, progress)
         self._unit = OrderingUnit(PassOn(raw_kinds), UnitSettings(FixedAlpha(alpha), slack=slack))
         self._alpha = alpha
-        self._by_progress = slack.method == "progress"
+        self._by_progress = slack.method in ("progress", "target")
+        self._target = slack.followed
+        if self._target is not None:
+            self._progress.follow(self._target)
         self._by_arrival = self._unit.slack.clock == "arrival"
         self._counts_late_after = self._by_arrival and not (
             slack.profile == "paper" and slack.method in _COUNTED_BEFORE
@@ -155,11 +159,19 @@ class _Measurement:
         return ts_us + self._unit.slack.k_us < clock_us
 
     def _progress_us(self) -> int:
-        return min(self._progress.progress_us.values(), default=BEGINNING_US)
+        progress_us = self._progress.reported_us
+        return progress_us if self._target is None else max(progress_us, self._now_us - self._wait_us(self._target))
+
+    def _wait_us(self, target: ReleaseTarget) -> int:
+        """How long the rule waits at most for an event of any kind."""
+        return max(self._progress.waits_us(target).values())
 
     def _due_us(self) -> int:
         if self._by_progress:
-            return self._progress.next_change_us()
+            due_us = self._progress.next_change_us()
+            if self._target is None or not self._unit.waiting:
+                return due_us
+            return min(due_us, self._unit.oldest_waiting_us + self._wait_us(self._target))
         if not self._by_arrival:
             return END_US
         k_us = self._unit.slack.k_us

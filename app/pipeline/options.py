@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
+from app.settings.slack import parse_slack
 from app.sources.interface import Recording
 from football.match_sheet import MatchSheet
 
@@ -22,6 +23,7 @@ def options_of(settings: LiveSettings) -> PipelineOptions:
     return PipelineOptions(
         alpha=settings.alpha if adapts or settings.alpha != "auto" else 0.0,
         retraction=settings.retraction if adapts or settings.retraction != "auto" else "on-demand",
+        slack=parse_slack(settings.slack),
         allowed_lateness_ms=round(settings.allowed_lateness_s * 1_000),
         available=settings.available,
         parameters=settings.parameters,

@@ -28,6 +28,7 @@ from app.pipeline.costs import CostMeter
 from app.pipeline.input_gate import InputGate, sizes_of
 from app.pipeline.quarantine_buffer import QuarantineBuffer, lost_record
 from app.pipeline.seal import Maker, code_fingerprint, fingerprint
+from app.settings.slack import SlackChoice, SlackError
 from app.sources.interface import Recording, TimedBlock
 from detectors.arrivals import arrival, frame_arrival, official_arrival
 from detectors.catalogue import build_detectors, detectors_about
@@ -46,7 +47,6 @@ from middleware.hierarchy import Hierarchy
 from middleware.load_accounting import Costs
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.retraction import Retraction
-from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
 from middleware.push_result import PushResult
 from middleware.sources.progress import ProgressSettings
@@ -68,6 +68,9 @@ WARM_UP_BLOCKS, _WARM_UP_US = 200, 10_000_000
 #: Interval at which the steps of one detector are timed, each detector in turn.
 _TIMING_PERIOD_US = 200_000
 
+#: Share of packets that may be lost because a gap was given up, where the user accepts no other one.
+LATE_SHARE = 0.00001
+
 #: Steps that each detector repeats at the end of a window, as a purity check.
 _REPEATED_STEPS = 4
 
@@ -82,7 +85,7 @@ class PipelineOptions:
     Attributes:
         alpha: share of the slack that units wait; 0 emits at once, 1 is pure buffering, ``auto`` follows the load.
         retraction: see ``middleware.ordering.unit``.
-        slack_ms: fixed K for all units; None lets every unit learn its own.
+        slack: policies of the units; by default every unit learns its own K.
         allowed_lateness_ms: largest lateness of a packet that is still repaired.
         max_held: limit of the inputs that all units together retain for repairs.
         available: wall seconds available per second of the stream; 0.25 at four times its speed.
@@ -95,7 +98,7 @@ class PipelineOptions:
 
     alpha: float | Literal["auto"] = 0.0
     retraction: Retraction = "on-demand"
-    slack_ms: int | None = None
+    slack: SlackChoice = field(default_factory=SlackChoice)
     allowed_lateness_ms: int = 3_000
     max_held: int = 500_000
     available: float = 1.0
@@ -114,16 +117,22 @@ class PipelineOptions:
     def hierarchy(self, sheet: MatchSheet) -> Hierarchy:
         """The detectors of a match."""
         detectors = build_detectors(sheet, self.parameters, self.extra, self.own, self.patterns)
+        if unknown := set(self.slack.by_detector) - {detector.spec.name for detector in detectors}:
+            raise SlackError(f"--slack: there is no detector {', '.join(sorted(unknown))}; see `touchline detectors`")
         return Hierarchy(RAW_KINDS, detectors_about(self.about, detectors) if self.about else detectors)
 
     def engine(self, sheet: MatchSheet) -> EngineSettings:
         """The settings of the middleware's engine for a match; final follows the sources if the sheet names them."""
-        slack = SlackSettings() if self.slack_ms is None else SlackSettings("fixed", self.slack_ms * 1_000)
+        slack = self.slack.unit
         speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
         unit = UnitSettings(speculation, self.retraction, slack)
         lateness_us, known = self.allowed_lateness_ms * 1_000, sheet.names_sources
-        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, max_sources=SOURCES_MAX, final_follows_sources=known)
-        return EngineSettings(unit, allowed_lateness_us=lateness_us, max_held=self.max_held, progress=progress)
+        late_share = LATE_SHARE if slack.followed is None else slack.followed.late_share
+        progress = ProgressSettings(
+            unpaced_kinds=UNPACED_KINDS, max_sources=SOURCES_MAX, final_follows_sources=known, late_share=late_share
+        )
+        by_detector = {name: replace(unit, slack=own) for name, own in self.slack.by_detector.items()}
+        return EngineSettings(unit, by_detector, lateness_us, self.max_held, progress)
 
 
 @dataclass

@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from app.base.tokens import TokenStore
+from app.settings.slack import parse_slack
 from app.sources.captures import SIM
 from app.sources.registry import source_of
 from detectors.catalogue import OPT_IN
@@ -90,6 +91,12 @@ class LiveSettings(BaseModel):
         "auto",
         description="How to correct events: full (withdraw all after the late input), on-demand (only what changed), "
         "or auto (the cheaper one for each detector).",
+    )
+    slack: str = Field(
+        "kslack",
+        description="How long inputs wait where alpha is above 0: METHOD[:NUMBER], and with commas "
+        "DETECTOR=METHOD[:NUMBER] for single detectors. kslack, adaptive:LAMBDA, fixed:MS, progress, "
+        "target:LATE-SHARE[:MAX-MS], sba, bett, betta, bettwa, bettd, flink (docs/slack.md).",
     )
     allowed_lateness_s: float = Field(
         3.0,
@@ -284,8 +291,14 @@ class LiveSettings(BaseModel):
         except (TypeError, ValueError):
             share = math.nan
         if not 0 <= share <= 1:
-            raise ValueError("must be auto, or a number from 0 (emits at once) to 1 (never withdraws)")
+            raise ValueError("must be auto, or a number from 0 (emits at once) to 1 (waits the whole slack)")
         return share
+
+    @field_validator("slack")
+    @classmethod
+    def _slack_is_known(cls, value: str) -> str:
+        parse_slack(value)
+        return value
 
     @field_validator("detectors", mode="before")
     @classmethod
@@ -342,7 +355,7 @@ class LiveSettings(BaseModel):
         """The first group of options, as a store records it."""
         names = (
             "source", "channel", "rate", "endless", "seed", "duration_s", "pitch", "sheet", "alpha", "retraction",
-            "allowed_lateness_s", "engine", "parameters", "detectors", "patterns",
+            "slack", "allowed_lateness_s", "engine", "parameters", "detectors", "patterns",
             "official", "nodes",
         )  # fmt: skip
         return self.model_dump(mode="json", include=set(names))

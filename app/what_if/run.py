@@ -31,6 +31,7 @@ import pyarrow.compute as pc
 
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import read_stored_settings
+from app.settings.slack import fixed, parse_slack
 from app.sources.interface import TimedBlock
 from app.sources.registry import source_of_store
 from app.what_if.change import LEAD_US, Change, WhatIfError, altered, check, check_stretch, with_thresholds
@@ -161,6 +162,7 @@ class WhatIf:
         stored = read_stored_settings(folder) or {}
         self._parameters: Parameters = stored.get("parameters", Parameters())
         self._options = PipelineOptions(
+            slack=parse_slack(stored.get("slack", "")),
             allowed_lateness_ms=round(1_000 * stored.get("allowed_lateness_s", 3.0)), parameters=self._parameters,
             extra=tuple(stored.get("detectors", ())), patterns=stored.get("patterns", {}),
         )  # fmt: skip
@@ -208,7 +210,8 @@ class WhatIf:
         check(change, self._capture.sheet)
         alpha = self._alpha if change.alpha is None else change.alpha
         options = replace(
-            self._options, alpha=alpha, slack_ms=change.slack_ms,
+            self._options, alpha=alpha,
+            slack=self._options.slack if change.slack_ms is None else fixed(change.slack_ms),
             parameters=with_thresholds(self._parameters, change.thresholds),
             extra=tuple(sorted({*self._options.extra, *change.detectors})),
         )  # fmt: skip

@@ -38,6 +38,9 @@ class Gate(PartBase):
         super().__init__(GATE, hierarchy.raw_kinds)
         self._state_every_us, self._stated_us, self._now_us = state_every_us, BEGINNING_US, BEGINNING_US
         self.progress = SourceProgress(hierarchy.raw_kinds, settings.allowed_lateness_us, settings.progress)
+        self._target = settings.unit.slack.followed
+        if self._target is not None:
+            self.progress.follow(self._target)
         self.lost: list[Loss] = []
         self.offset = self.duplicates = self.count = self.losses = self.differing = 0
         self.admitted: list[Update] = []
@@ -78,7 +81,11 @@ class Gate(PartBase):
         if not self._is_new or (self._now_us - self._stated_us < self._state_every_us and progress.final_us != END_US):
             return None
         self._is_new, self._stated_us = False, self._now_us
-        return Statement(self.reached + 1, progress.clk_us, tuple(progress.progress_us.items()), progress.final_us)
+        known = progress.progress_us
+        if self._target is not None:
+            waits_us = progress.waits_us(self._target)
+            known = {kind: max(us, self._now_us - waits_us[kind]) for kind, us in known.items()}
+        return Statement(self.reached + 1, progress.clk_us, tuple(known.items()), progress.final_us)
 
     def process(self, statement: Statement | None, clk_us: int, now_us: int) -> list[Update]:
         """Return the admitted updates, which the new statement covers."""

@@ -21,6 +21,7 @@ from __future__ import annotations
 from heapq import heappop, heappush, heapreplace
 
 from middleware.events import END_US
+from middleware.sources.gap_chance import GapCounts
 from middleware.sources.packet_record import EPOCH, EntryRecord
 from middleware.sources.source_state import SourceState
 
@@ -75,6 +76,7 @@ class KindSources:
         entries: of unpaced sources, by name.
         first_base: identity of counter 0 in the first epoch of a new source.
         by_bound, by_until: queues of the live ones, by ``bound_us`` and by ``until_us``.
+        gaps: counts of missing packets of all sources.
     """
 
     def __init__(self) -> None:
@@ -83,6 +85,7 @@ class KindSources:
         self.first_base = 0
         self.by_bound = LiveQueue("bound_us", "bound_key")
         self.by_until = LiveQueue("until_us", "until_key")
+        self.gaps = GapCounts()
         #: Sources that fell silent and may retain what becomes final.
         self._silent: list[SourceState] = []
         #: Packet numbers at which sources fell silent, in order.
@@ -115,7 +118,8 @@ class KindSources:
             max_period_us: a longer period does not count, because a source that is waited for holds final back.
         """
         if source.ahead:
-            return source.waited_since_us() + patience_us
+            wait_us = source.gap_wait_us
+            return source.waited_since_us() + (patience_us if wait_us is None else min(wait_us, patience_us))
         period_us = min(int(source.cadence.period_us), max_period_us)
         if period_us and source.next_seq - 1 in self._ends:
             return source.last_arrival_us + min(2 * period_us, patience_us)

@@ -10,7 +10,10 @@ its live sources: up to it the inputs are complete. Progress serves for release.
 * *New sources.* While more of them are expected, progress stays behind arrival time by what a new source's first packet
   takes (:mod:`middleware.sources.source_discovery`).
 * *Idle sources and gaps* are waited for during ``patience_us``, and idle ones are forgotten at last
-  (:mod:`middleware.sources.idle`).
+  (:mod:`middleware.sources.idle`). With ``late_share`` a gap is given up sooner, once it is more likely to be lost than
+  late (:mod:`middleware.sources.gap_chance`).
+* *Targets.* A unit may accept a share of late inputs, or a longest wait. Then it waits for progress, or for a bound on
+  the delays of each kind if that ends sooner (:mod:`middleware.sources.delay_bound`).
 * *Restarts.* Where a source's counter wraps or restarts, an epoch begins, which is part of the identity of its packets
   (:mod:`middleware.sources.packet_record`). To know what is missing, packets are numbered on
   (:mod:`middleware.sources.source_state`).
@@ -39,6 +42,8 @@ from enum import Enum
 
 from middleware.events import BEGINNING_US, END_US, Arrival, Event, Loss, Update
 from middleware.sources.clock_outliers import ClockOutliers
+from middleware.sources.delay_bound import DelayBound, ReleaseTarget
+from middleware.sources.gap_chance import GapChance
 from middleware.sources.idle import IDLE_REMEMBERED, KindSources
 from middleware.sources.packet_record import EntryRecord, PacketRecord, same_content
 from middleware.sources.source_discovery import FIRST_PACKETS, SourceDiscovery
@@ -105,6 +110,8 @@ class ProgressSettings:
         max_sources: how many names are ever taken in; packets of further ones are lost. A keyed detector keeps a state
             for each name, so that without a bound bad input makes the engine grow. None for no bound.
         final_follows_sources: True if the sources are known beforehand, so that what they have reported is final.
+        late_share: share of packets that may arrive after they were given up, by which gaps are given up sooner; 0 to
+            wait for all of them.
     """
 
     patience_us: int = 7_000_000
@@ -114,6 +121,7 @@ class ProgressSettings:
     unpaced_kinds: tuple[str, ...] = ()
     max_sources: int | None = None
     final_follows_sources: bool = False
+    late_share: float = 0.0
 
 
 class SourceProgress:
@@ -166,6 +174,10 @@ class SourceProgress:
         self._promised_us = BEGINNING_US
         self._due_us = END_US
         self._follows_sources = settings.final_follows_sources
+        self._late_share = settings.late_share
+        #: By target the bounds of the kinds, and by kind those of the targets.
+        self._bounds: dict[ReleaseTarget, dict[str, DelayBound]] = {}
+        self._bounds_of: dict[str, list[DelayBound]] = {}
         #: Arrival time from which the numbers of all sources are trusted; and how far final followed the sources.
         self._trusted_us = self._followed_us = self._next_purge_us = BEGINNING_US
 
@@ -179,7 +191,8 @@ class SourceProgress:
         if source is None:
             if not self._admits(event):
                 return Verdict.TOO_MANY_SOURCES
-            source = kind.sources[event.source] = SourceState(event.seq, now_us, kind.first_base)
+            gaps = GapChance(self._late_share, kind.gaps) if self._late_share else None
+            source = kind.sources[event.source] = SourceState(event.seq, now_us, kind.first_base, gaps)
             self._known += 1
             self._discovery.add_source(now_us)
         clocks, lead_us = self._clocks, ts_us - now_us
@@ -211,7 +224,7 @@ class SourceProgress:
             return Verdict.CLOCK_OUTLIER
         if ts_us < self.final_us or (taken := record.take(event, self.changes)) is None:
             record.note_refused(event)
-            source.note_lost(seq, ts_us)
+            source.note_lost(seq, ts_us, now_us)
             return self._reason_below_final(ts_us) if ts_us < self.final_us else Verdict.UNNUMBERED
         until_us = arrival.until_us
         self._take(event.kind, kind, source, seq, ts_us, until_us if until_us > ts_us else ts_us, now_us)
@@ -256,6 +269,19 @@ class SourceProgress:
             for name in self._stale:
                 self._evaluate(name, self._kinds[name], limit_us, now_us)
         self._stale.clear()
+
+    def follow(self, target: ReleaseTarget) -> None:
+        """Learn the bounds of a target from now on."""
+        if target not in self._bounds:
+            self._bounds[target] = {name: DelayBound(target) for name in self._kinds if name not in self._unpaced}
+            for name, bound in self._bounds[target].items():
+                self._bounds_of.setdefault(name, []).append(bound)
+            for name in self._unpaced:
+                self._bounds_of.setdefault(name, [])
+
+    def waits_us(self, target: ReleaseTarget) -> dict[str, int]:
+        """Return by kind how long after its event time an input is waited for, for a target that is followed."""
+        return {name: bound.wait_us for name, bound in self._bounds[target].items()}
 
     def next_change_us(self) -> int:
         """Arrival time at which progress may advance though nothing arrives, as of the last :meth:`update_progress`."""
@@ -407,6 +433,8 @@ class SourceProgress:
             self._stale.add(name)
         if not source.taken & (FORGET_EVERY - 1):
             source.record.forget(self.final_us)
+            if source.gaps is not None:
+                source.gaps.count(FORGET_EVERY)
         if source.live:
             if source.bound_us < source.bound_key:
                 kind.by_bound.put(source)
@@ -425,6 +453,10 @@ class SourceProgress:
             self._clock_arrival_us = now_us
             if reported_us > self.clk_us:
                 self.clk_us = reported_us
+        if self._bounds:
+            settled = not self._discovery.hold_us(now_us)
+            for bound in self._bounds_of[name]:
+                bound.take(now_us - ts_us, now_us, settled=settled)
 
     def _evaluate(self, name: str, kind: KindSources, limit_us: int, now_us: int) -> None:
         """Give up sources that were waited for long enough, and compute the progress of a kind from the others."""
@@ -433,7 +465,9 @@ class SourceProgress:
             if now_us <= deadline_us:
                 self._due_us = min(self._due_us, deadline_us + 1)
                 break
-            if not source.give_up_gap(now_us - self._patience_us):
+            wait_us = source.gap_wait_us
+            age_us = self._patience_us if wait_us is None else min(wait_us, self._patience_us)
+            if not source.give_up_gap(now_us - age_us):
                 kind.make_idle(source)
                 self._live -= 1
         progress_us = self.newest_us if source is None else source.bound_us

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from middleware.events import BEGINNING_US
 from middleware.sources.cadence import Cadence
+from middleware.sources.gap_chance import GapChance
 from middleware.sources.packet_record import PacketRecord
 
 #: Packets not taken in that progress passes over, per source.
 REFUSED_REMEMBERED = 4096
 
-#: A packet is not waited for once this many of its source's successors have arrived. On the data of paper 001 a packet
-#: overtaken by nine still arrived; one that arrives after all is taken in.
+#: A packet is never waited for once this many of its source's successors have arrived. On the data of paper 001 a
+#: packet overtaken by nine still arrived; one that arrives after all is taken in.
 MAX_OVERTAKERS = 16
 
 #: Sizes of counters that are known to wrap.
@@ -58,14 +59,16 @@ class SourceState:
         until_key, bound_key: its values in the queues of :mod:`middleware.sources.idle`.
         base: added to its counter to number its packets, since the counter wrapped or restarted.
         refused: numbers of packets that arrived and were not taken in.
+        gaps: what is known of its missing packets; None where gaps are given up by patience and successors alone.
+        gap_wait_us: age (arrival time) at which the first gap is given up; None for no age.
     """
 
     __slots__ = (
-        "_before", "ahead", "base", "bound_key", "bound_us", "cadence", "is_outlier", "last_arrival_us", "live",
-        "newest_us", "next_seq", "record", "refused", "taken", "until_key", "until_us",
+        "_before", "ahead", "base", "bound_key", "bound_us", "cadence", "gap_wait_us", "gaps", "is_outlier",
+        "last_arrival_us", "live", "newest_us", "next_seq", "record", "refused", "taken", "until_key", "until_us",
     )  # fmt: skip
 
-    def __init__(self, first_seq: int, now_us: int, first_base: int = 0) -> None:
+    def __init__(self, first_seq: int, now_us: int, first_base: int = 0, gaps: GapChance | None = None) -> None:
         self.next_seq = first_seq
         self.until_us = self.newest_us = self.bound_us = BEGINNING_US
         self.last_arrival_us = now_us
@@ -79,6 +82,8 @@ class SourceState:
         self.ahead: dict[int, tuple[int, int, int]] = {}
         self.refused: dict[int, None] = {}
         self.base = 0
+        self.gaps = gaps
+        self.gap_wait_us: int | None = None
         self._before = _Before(0, 0, BEGINNING_US, BEGINNING_US, wrapped=False)
 
     def number(self, counter: int, ts_us: int) -> int:
@@ -113,20 +118,28 @@ class SourceState:
             self.until_us = until_us
             self.cadence.take(ts_us)
             if self.ahead or self.refused:
+                if self.gaps is not None and self.ahead:
+                    self.gaps.fill(now_us - self.waited_since_us())
                 self._advance()
             bound_us = self.cadence.bound_us - 1
             self.bound_us = bound_us if bound_us > self.until_us else self.until_us
             return True
         if seq > self.next_seq and seq not in self.ahead:
+            if self.gaps is not None:
+                self._learn_of_gap(self.gaps, seq, now_us)
             self.ahead[seq] = (ts_us, until_us, now_us)
             if len(self.ahead) < MAX_OVERTAKERS:
                 return False
             self._skip(min(self.ahead))
             return True
+        if self.gaps is not None:
+            self.gaps.arrive_after_all(seq, now_us)
         return False
 
-    def note_lost(self, seq: int, ts_us: int) -> None:
+    def note_lost(self, seq: int, ts_us: int, now_us: int) -> None:
         """Note a packet that is lost: it does not count as reported, and progress does not wait for it."""
+        if self.gaps is not None:
+            self.gaps.arrive_after_all(seq, now_us)
         self.pass_over(seq)
         if ts_us > self.newest_us:
             self.newest_us = ts_us
@@ -158,8 +171,22 @@ class SourceState:
         """Arrival time since which a packet is missing: that of the packet after the gap, or of the last one."""
         return self.ahead[min(self.ahead)][2] if self.ahead else self.last_arrival_us
 
+    def _learn_of_gap(self, gaps: GapChance, seq: int, now_us: int) -> None:
+        """Count what packet ``seq``, beyond a gap, makes missing, or that it was missing itself."""
+        since_us = [arrival_us for number, (_, _, arrival_us) in self.ahead.items() if number > seq]
+        if since_us:
+            gaps.fill(now_us - min(since_us))
+            return
+        gaps.miss(seq - 1 - max(self.ahead, default=self.next_seq - 1))
+        if not self.ahead:
+            self.gap_wait_us = gaps.wait_us()
+
     def _skip(self, first_seq: int) -> None:
         """Give up the packets before ``first_seq`` that have not arrived, and continue there."""
+        if self.gaps is not None:
+            since_us = self.ahead[first_seq][2] if first_seq in self.ahead else self.last_arrival_us
+            self.gaps.give_up(range(self.next_seq, first_seq), since_us)
+            self.gap_wait_us = self.gaps.wait_us()
         self.ahead = {seq: packet for seq, packet in self.ahead.items() if seq >= first_seq}
         self.refused = {seq: None for seq in self.refused if seq >= first_seq}
         self.next_seq = first_seq

@@ -17,7 +17,7 @@ from middleware.ordering.speculation import FixedAlpha
 from middleware.ordering.unit import OrderingUnit
 
 RANK = {"a": 0, "b": 1}
-METHODS = ("kslack", "fixed", "adaptive", "progress", "bett")
+METHODS = ("kslack", "fixed", "adaptive", "progress", "bett", "flink")
 
 
 class Sums:

@@ -21,6 +21,7 @@ from middleware.ordering.retraction import Retraction
 from middleware.ordering.slack.estimators import Profile
 from middleware.ordering.slack.settings import Method, SlackSettings
 from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
+from middleware.sources.delay_bound import ReleaseTarget
 from middleware.sources.progress import ProgressSettings
 from tests.middleware.zoo import FAMILIES, FAULTY, Part, build
 
@@ -274,6 +275,7 @@ def some_settings(rng: Random, scale: Scale) -> EngineSettings:
         sources=rng.choice((None, None, scale.sources)),
         clock_kinds=rng.choice(((), (), ("raw.a",), ("raw.b", "tick"))),
         final_follows_sources=rng.random() < 0.4,
+        late_share=rng.choice((0.0, 0.0, 0.05)),
     )
     return EngineSettings(
         some_unit(rng, scale), allowed_lateness_us=allowed_lateness_us, max_held=max_held, progress=progress
@@ -289,6 +291,7 @@ def some_unit(rng: Random, scale: Scale) -> UnitSettings:
         rng.choice((0.5, 3.0)),
         rng.choice(get_args(Profile)),
         ignores_progress=rng.randrange(4) == 0,
+        target=ReleaseTarget(rng.choice((0.001, 0.2)), rng.choice((None, 0, scale.delay_us))),
     )
     return UnitSettings(rng.choice(speculations), rng.choice(get_args(Retraction)), slack=slack)
 

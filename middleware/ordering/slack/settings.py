@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from middleware.ordering.slack.estimators import SBA_US, MeanTime, Profile, RangeOfTimes, SingleTime, StaticBuffer
 from middleware.ordering.slack.kslack import LAMBDA, AdaptiveSlack, DynamicSlack, FixedSlack
 from middleware.ordering.slack.protocol import SlackPolicy, WaitForK
 from middleware.ordering.slack.source_progress import ProgressSlack
+from middleware.ordering.slack.watermark import FLINK_US, BoundedLateness
+from middleware.sources.delay_bound import ReleaseTarget
 
-Method = Literal["fixed", "kslack", "sba", "bett", "betta", "bettwa", "bettd", "adaptive", "progress"]
+Method = Literal[
+    "fixed", "kslack", "adaptive", "sba", "bett", "betta", "bettwa", "bettd", "flink", "progress", "target"
+]
 
 
 @dataclass(frozen=True)
@@ -19,13 +23,15 @@ class SlackSettings:
 
     Attributes:
         method: ``fixed``, ``kslack`` (grows), ``adaptive`` (with lambda): K-slack (000, 002, 004); ``sba``, ``bett``,
-            ``betta``, ``bettwa``, ``bettd``: paper 001; ``progress``: source progress, no guess.
-        k_us: K or B of ``fixed`` and ``sba``, the first K or B of the others; None for the default. Ignored by
-            ``progress``.
+            ``betta``, ``bettwa``, ``bettd``: paper 001; ``flink``: Flink's watermark; ``progress``: source progress, no
+            guess; ``target``: source progress, or a bound on delays by which the chosen share is late.
+        k_us: K or B of ``fixed``, ``sba`` and ``flink``, the first K or B of the others; None for the default. Ignored
+            by ``progress`` and ``target``.
         scale: lambda of ``adaptive``.
         profile: reading of paper 001, see :mod:`middleware.ordering.slack.estimators`.
         ignores_progress: True to wait K out as the papers do, though the sources have reported everything.
-            Ignored by ``progress``.
+            Ignored by ``progress`` and ``target``.
+        target: of ``target``: what may be late, and how long an input waits at most.
     """
 
     method: Method = "kslack"
@@ -33,6 +39,12 @@ class SlackSettings:
     scale: float = LAMBDA
     profile: Profile = "literal"
     ignores_progress: bool = False
+    target: ReleaseTarget = field(default_factory=ReleaseTarget)
+
+    @property
+    def followed(self) -> ReleaseTarget | None:
+        """The target, if the method has one."""
+        return self.target if self.method == "target" else None
 
     def policy(self) -> SlackPolicy:
         """Make a policy."""
@@ -56,7 +68,9 @@ class SlackSettings:
             case "bettd":
                 policy = RangeOfTimes(self.profile)
                 policy.k_us = policy.k_us if self.k_us is None else self.k_us
-            case "progress":
+            case "flink":
+                policy = BoundedLateness(FLINK_US if self.k_us is None else self.k_us)
+            case "progress" | "target":
                 return ProgressSlack()
         policy.ignores_progress = self.ignores_progress
         return policy

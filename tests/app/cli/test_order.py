@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from football.match_sheet import MatchSheet
 from football.packets import Block, Packet
 from middleware.events import Arrival, Event
 from middleware.ordering.slack.settings import Method, SlackSettings
+from middleware.sources.delay_bound import LATE_SHARE, ReleaseTarget
 from middleware.sources.progress import ProgressSettings
 from replay.capture import CaptureWriter
 from replay.formats.ooo_dataset import ROW, Row, read_rows
@@ -107,6 +109,30 @@ def test_the_frontier_beats_every_estimator_with_one_setting(number: int, late: 
     result = ordered(shared_data, number, "progress")
     assert result.order_late <= late
     assert result.latency_us.mean() / 1000 <= mean_ms
+
+
+@pytest.mark.parametrize(
+    ("number", "late", "mean_ms"), [(1, 10, 180), (2, 15, 200), (3, 26, 215), (4, 8, 190), (5, 0, 140)]
+)
+@pytest.mark.parametrize("loss", [0.0, 0.05])
+def test_the_target_is_as_fast_as_progress_with_the_tail_of_bett(
+    number: int, late: int, mean_ms: int, loss: float, shared_data: Path
+):
+    rng = Random(7)
+    rows = [row for row in rows_of(shared_data / "ooo" / f"d-{number}.csv.gz") if rng.random() >= loss]
+    found = order_rows(rows, SlackSettings("target"), progress=ProgressSettings(late_share=LATE_SHARE))
+    bett = order_rows(rows, SlackSettings("bett"))
+    assert found.order_late <= late
+    assert found.latency_us.mean() / 1000 <= (mean_ms if not loss else bett.latency_us.mean() / 1000)
+    assert np.percentile(found.latency_us, 99) <= 1.02 * np.percentile(bett.latency_us, 99)
+
+
+def test_no_event_waits_longer_than_the_longest_wait(shared_data: Path):
+    rows = rows_of(shared_data / "ooo" / "d-1.csv.gz")
+    found = order_rows(rows, SlackSettings("target", target=ReleaseTarget(0.001, 300_000)))
+    arrived_us = {(row.ts_us): row.arrival_us for row in rows}
+    waited = [left - ts for left, ts in zip(found.left_us, found.ts_us, strict=True) if left > arrived_us[ts]]
+    assert max(waited) <= 300_000
 
 
 def steady_ms(rows: list[Row], times: list[tuple[int, int]]) -> float:
@@ -204,7 +230,7 @@ def test_k_slack_releases_what_waits_when_the_stream_is_over():
 def test_a_report_has_the_form_agreed_on(shared_data: Path, capsys: pytest.CaptureFixture[str]):
     given = {
         "method": "bett", "profile": "paper", "alpha": 1.0, "k": None, "lambda": 0.5, "patience": 7.0,
-        "newcomers": 6.0, "sources": None,
+        "newcomers": 6.0, "sources": None, "late": 0.001, "wait": None,
     }  # fmt: skip
     run_order(shared_data / "ooo" / "d-5.csv.gz", given, as_json=True)
     figures = json.loads(capsys.readouterr().out)
@@ -212,13 +238,21 @@ def test_a_report_has_the_form_agreed_on(shared_data: Path, capsys: pytest.Captu
         "dataset", "method", "profile", "events", "out_of_order", "order_late", "timeout_late", "latency_ms",
         "buffer_ms", "buffered_events",
     ]  # fmt: skip
-    assert list(figures["latency_ms"]) == ["mean", "median", "p95", "max"]
+    assert list(figures["latency_ms"]) == ["mean", "median", "p95", "p99", "max"]
     assert list(figures["buffer_ms"]) == ["min", "q1", "median", "mean", "q3", "max", "sd"]
     assert (figures["dataset"], figures["method"], figures["profile"]) == ("d-5", "bett", "paper")
     run_order(shared_data / "ooo" / "d-5.csv.gz", {**given, "method": "all"}, as_json=False)
     table = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in table[-len(METHODS) :]] == list(METHODS)
-    for name, value in (("method", "best"), ("profile", "x"), ("alpha", 1.5), ("k", -1), ("newcomers", -1.0)):
+    for name, value in (
+        ("method", "best"),
+        ("profile", "x"),
+        ("alpha", 1.5),
+        ("k", -1),
+        ("newcomers", -1.0),
+        ("late", 0.0),
+        ("wait", -1),
+    ):
         with pytest.raises(OrderError, match=f"--{name}"):
             run_order(shared_data / "ooo" / "d-5.csv.gz", {**given, name: value}, as_json=True)
     with pytest.raises(OrderError, match="is called progress"):

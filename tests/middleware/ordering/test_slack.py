@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from random import Random
 from statistics import pstdev
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from middleware.detector import NOTHING, Spec, Step
 from middleware.engine import Engine
-from middleware.events import BEGINNING_US, Event
+from middleware.events import BEGINNING_US, Arrival, Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
@@ -21,13 +22,15 @@ from middleware.ordering.slack.kslack import AdaptiveSlack, DynamicSlack
 from middleware.ordering.slack.protocol import DelaySample
 from middleware.ordering.slack.settings import Method, SlackSettings
 from middleware.ordering.slack.source_progress import ProgressSlack
+from middleware.ordering.slack.watermark import BoundedLateness
 from middleware.ordering.slack.windows import Window
 from middleware.ordering.speculation import FixedAlpha
+from middleware.sources.delay_bound import ReleaseTarget
 from middleware.sources.progress import ProgressSettings
 from tests.middleware.streams import Stream, run, standing, streams
 from tests.middleware.toys import arrival, hierarchy, raw
 
-METHODS: tuple[Method, ...] = ("fixed", "kslack", "adaptive", "sba", "bett", "betta", "bettwa", "bettd", "progress")
+METHODS: tuple[Method, ...] = get_args(Method)
 
 
 def seen(delay_us: int, now_us: int) -> DelaySample:
@@ -133,7 +136,7 @@ def test_a_policy_goes_on_from_its_pickle(method: Method):
     profile=st.sampled_from(["literal", "paper"]),
 )
 def test_oracle_the_law_holds_with_every_policy(stream: Stream, method: Method, alpha: float, profile):
-    slack = SlackSettings(method, 30 if method in ("fixed", "sba") else None, profile=profile)
+    slack = SlackSettings(method, 30 if method in ("fixed", "sba", "flink") else None, profile=profile)
     engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), slack=slack), allowed_lateness_us=400)
     updates, engine = run(hierarchy, stream, engine_settings)
     assert not engine.take_lost()
@@ -154,6 +157,59 @@ def test_oracle_the_law_holds_when_policies_are_switched(stream: Stream, methods
     updates, engine = run(hierarchy, stream, engine_settings, between=switch)
     assert not engine.take_lost()
     assert standing(updates, hierarchy()) == published(hierarchy(), [a.event for _, a in stream])
+
+
+def test_flinks_watermark_trails_by_the_bound_and_is_renewed_at_intervals():
+    watermark = BoundedLateness(100_000)
+    limits_us = []
+    for now_us, clock_us in ((0, 0), (150_000, 150_000), (210_000, 200_000), (300_000, 290_000), (420_000, 400_000)):
+        watermark.measure(DelaySample(clock_us, 0, now_us, "s", 0))
+        limits_us.append(watermark.limit_us(clock_us, -1_000_000, 1.0))
+    assert limits_us == [-101_000, -101_000, 99_000, 99_000, 299_000]
+
+
+class Above:
+    """Says O at each U."""
+
+    def __init__(self) -> None:
+        self.spec = Spec("above", "5.1", 5, ("U",), ("O",))
+
+    def initial(self) -> None:
+        return None
+
+    def step(self, state: None, event: Event) -> Step[None]:
+        return None, (Event("O", event.ts_us, event.source, event.seq, None, f"O#{event.source}:{event.seq}"),)
+
+
+def held_up(slack: SlackSettings, below: SlackSettings | None = None) -> list[tuple[int, str, int]]:
+    """Arrival and event times of outputs; two sources of A at 10 Hz and one of B that falls silent after 2 s."""
+    hierarchy = Hierarchy(("A", "B"), [Under(), Above()])
+    by_detector = {} if below is None else {"under": UnitSettings(FixedAlpha(1.0), slack=below)}
+    progress = ProgressSettings(discovery_us=0)
+    engine = Engine(hierarchy, EngineSettings(UnitSettings(FixedAlpha(1.0), slack=slack), by_detector, 60_000_000,
+                                              progress=progress))  # fmt: skip
+    seen_at = []
+    for n in range(50):
+        ts_us = n * 100_000
+        arrivals = [Arrival(Event("A", ts_us, source, n), ts_us) for source in "pq"]
+        arrivals += [Arrival(Event("B", ts_us, "r", n), ts_us)] if n < 20 else []
+        result = engine.push(arrivals, ts_us + 10_000)
+        seen_at += [(ts_us + 10_000, update.event.kind, update.event.ts_us) for update in result.updates]
+    return seen_at
+
+
+def test_a_target_waits_for_progress_or_the_bound_and_all_levels_wait_for_one_bound():
+    waited = held_up(SlackSettings("progress"))
+    bounded = held_up(SlackSettings("target", target=ReleaseTarget(0.01, 300_000)))
+    longest_ms = {kind: max(at - ts for at, one, ts in bounded if one == kind) for kind in ("U", "O")}
+    assert {kind for _, kind, _ in bounded} == {"U", "O"}
+    assert longest_ms == {"U": 310_000, "O": 310_000}, "the upper unit adds no wait of its own"
+    assert max(ts for _, _, ts in waited) < 2_000_000 < max(ts for _, _, ts in bounded)
+
+
+def test_one_detector_may_have_a_target_of_its_own():
+    own = held_up(SlackSettings("progress"), SlackSettings("target", target=ReleaseTarget(0.01, 300_000)))
+    assert max(ts for _, kind, ts in own if kind == "U") > 2_000_000 > max(ts for _, kind, ts in own if kind == "O")
 
 
 class Under:
