@@ -39,7 +39,7 @@ LATE_SHARE = 0.001
 
 @dataclass(frozen=True)
 class ReleaseTarget:
-    """What the user accepts.
+    """Late share and longest wait that the user accepts.
 
     Attributes:
         late_share: share of packets that may be later than the bound.

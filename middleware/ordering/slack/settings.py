@@ -13,7 +13,7 @@ from middleware.ordering.slack.watermark import FLINK_US, BoundedLateness
 from middleware.sources.delay_bound import ReleaseTarget
 
 Method = Literal[
-    "fixed", "kslack", "adaptive", "sba", "bett", "betta", "bettwa", "bettd", "flink", "progress", "target"
+    "fixed", "kslack", "sba", "bett", "betta", "bettwa", "bettd", "adaptive", "progress", "flink", "target"
 ]
 
 
