@@ -1,7 +1,8 @@
-"""Delay announcement: a unit whose K grows tells the units above how late its outputs may arrive (004, II-E2).
+"""Delay announcement: a unit whose K changes tells the units above how late its outputs may arrive (004, II-E2).
 
 Paper 004 sends a pseudo event through the network for it. Here it is a call, because the walk goes upwards once: the
-units above know before they release anything in the same push.
+units above know before they release anything in the same push. Growth is announced at once, and what has shrunk at the
+end of a span, which 004 does not do: its K never shrinks.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ class DelayAnnouncement:
 
     def __init__(self, above: Sequence[Sequence[int]], units: Sequence[Mapping[str, OrderingUnit]]) -> None:
         self._above, self._units = above, units
+        self._below: list[list[int]] = [[] for _ in units]
+        for lower, uppers in enumerate(above):
+            for upper in uppers:
+                self._below[upper].append(lower)
         self.output_us = [0] * len(units)
         self.input_us = [0] * len(units)
 
@@ -44,3 +49,17 @@ class DelayAnnouncement:
                 for unit in self._units[upper].values():
                     unit.slack.announce(delay_us)
                     grown_us[upper] = max(grown_us.get(upper, 0), unit.output_delay_us)
+
+    def announce_shrinking(self) -> None:
+        """Announce smaller delays of all detectors whose units hold their outputs back less than was announced."""
+        for lower, units in enumerate(self._units):
+            delay_us = max((unit.output_delay_us for unit in units.values()), default=self.output_us[lower])
+            if delay_us >= self.output_us[lower]:
+                continue
+            self.output_us[lower] = delay_us
+            for upper in self._above[lower]:
+                input_us = max(self.output_us[below] for below in self._below[upper])
+                if input_us < self.input_us[upper]:
+                    self.input_us[upper] = input_us
+                    for unit in self._units[upper].values():
+                        unit.slack.expect(input_us)

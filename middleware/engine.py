@@ -319,7 +319,8 @@ class Engine:
             self._waiting[index] = {key for key, unit in units.items() if unit.has_waiting and self._keyed[index]}
 
     def _follow_targets(self) -> None:
-        """Learn the bounds of the detectors' targets."""
+        """Learn the bounds of the detectors' targets, and whether any K may shrink."""
+        self._shrinks = any(self._settings_of(index).slack.method == "adaptive" for index in range(len(self._names)))
         targets = [self._settings_of(index).slack.followed for index in range(len(self._names))]
         for target in targets:
             if target is not None:
@@ -473,6 +474,8 @@ class Engine:
         """End a span: adapt alpha and the retraction modes to what it cost."""
         load = self._load
         done = load.end_span(now_us, [total(unit.counters for unit in units.values()) for units in self._units])
+        if self._shrinks:
+            self._delays.announce_shrinking()
         prices_us: list[float] = []
         for index, units in enumerate(self._units):
             for unit in units.values():

@@ -64,7 +64,7 @@ class GapCounts:
 
 
 class GapChance:
-    """Counts of the missing packets of a source, and the wait that follows from them. Plain state, pickled with source progress.
+    """Counts of the missing packets of a source, and the wait that follows. Plain state, pickled with source progress.
 
     Args:
         late_share: share of packets that may be late because they were given up; 0 gives up none.

@@ -83,6 +83,7 @@ class AdaptiveSlack(WaitForK):
     floor_us: int = 0
     _first_us: int | None = None
     _announced_us: int = 0
+    _fitted_us: int = 0
     _window: Window = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -97,18 +98,23 @@ class AdaptiveSlack(WaitForK):
             self.floor_us = 0
         window = self._window
         window.add(max(0, sample.delay_us), sample.now_us)
-        fitted_us = window.extreme_us("highest") + ceil(self.scale * window.deviation_us)
-        self.k_us = max(fitted_us, self.floor_us, self._announced_us)
+        self._fitted_us = window.extreme_us("highest") + ceil(self.scale * window.deviation_us)
+        self.k_us = max(self._fitted_us, self.floor_us, self._announced_us)
 
     def announce(self, delay_us: int) -> None:
         """Raise K before the first input arrives that late."""
         self._announced_us = max(self._announced_us, delay_us)
         self.k_us = max(self.k_us, delay_us)
 
+    def expect(self, delay_us: int) -> None:
+        """Let K shrink to what was measured here, but not below what is still announced."""
+        self._announced_us = delay_us
+        self.k_us = max(self._fitted_us, self.floor_us, delay_us)
+
     def rebase(self, k_us: int) -> None:
         """Begin anew with K: the delays of the window belong to another path."""
         self.k_us = self.floor_us = k_us
-        self._announced_us = 0
+        self._announced_us = self._fitted_us = 0
         self._first_us = None
         self._window = Window(span_us=self.span_us)
 

@@ -75,6 +75,10 @@ class SlackPolicy(Protocol):
         """Expect inputs that are up to ``delay_us`` late: K of a unit below grew (004, II-E2: the pseudo event)."""
         ...
 
+    def expect(self, delay_us: int) -> None:
+        """Expect inputs that are no more than ``delay_us`` late: the K below shrank. Only a K that shrinks follows."""
+        ...
+
     def rebase(self, k_us: int) -> None:
         """Set K to what is known of the paths of the inputs; it may shrink: the unit, or one below, has moved (002)."""
         ...
@@ -97,6 +101,9 @@ class WaitForK:
 
     def announce(self, delay_us: int) -> None:
         """Ignore it: a set K, or a buffer time measured in arrival time, does not depend on other units."""
+
+    def expect(self, delay_us: int) -> None:
+        """Ignore it, for the same reason."""
 
     def rebase(self, k_us: int) -> None:
         """Ignore it, for the same reason."""

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from middleware.delay_announcement import DelayAnnouncement
 from middleware.detector import NOTHING, Spec, Step
 from middleware.engine import Engine
 from middleware.events import BEGINNING_US, Arrival, Event
@@ -268,6 +269,26 @@ def test_004_a_unit_above_does_not_act_on_a_slack_that_has_just_grown_below():
         engine.push([arrival(raw("A", ts_us, "a", ts_us))], ts_us)
     assert over.given[4:] == ["U295", "C297", "U300"]
     assert engine.health().late == 0
+
+
+def slack_of_the_upper_unit(seconds: int) -> int:
+    """K of the upper unit in us: B comes 2 s late at the beginning, and then nothing is late for ``seconds``."""
+    settings_ = EngineSettings(UnitSettings(FixedAlpha(1.0), slack=SlackSettings("adaptive", scale=0.0)))
+    engine = Engine(Hierarchy(("A", "B", "C"), [Under(), Over()]), settings_)
+    for n in range(10 * seconds):
+        ts_us = 3_000_000 + n * 100_000
+        arrivals = [arrival(raw("A", ts_us, "a", n)), arrival(raw("C", ts_us, "c", n))]
+        engine.push([*arrivals, *([arrival(raw("B", ts_us - 2_000_000, "b", 0))] if n == 1 else [])], ts_us)
+    slack_us = engine.health().slack_us
+    assert slack_us["over"] >= slack_us["under"]
+    return slack_us["over"]
+
+
+def test_a_slack_that_shrinks_is_announced_to_the_units_above(monkeypatch: pytest.MonkeyPatch):
+    assert slack_of_the_upper_unit(20) == 2_000_000, "what is not thirty seconds old is remembered"
+    assert slack_of_the_upper_unit(70) == 0, "the lower unit held back for thirty seconds, and that is forgotten, too"
+    monkeypatch.setattr(DelayAnnouncement, "announce_shrinking", lambda self: None)
+    assert slack_of_the_upper_unit(70) == 2_000_000, "it would wait for ever for what comes no more"
 
 
 def test_without_the_announcement_it_would(monkeypatch: pytest.MonkeyPatch):
