@@ -28,7 +28,7 @@ from app.pipeline.costs import CostMeter
 from app.pipeline.input_gate import InputGate, sizes_of
 from app.pipeline.quarantine_buffer import QuarantineBuffer, lost_record
 from app.pipeline.seal import Maker, code_fingerprint, fingerprint
-from app.settings.slack import SlackChoice, SlackError
+from app.settings.slack import SlackChoice
 from app.sources.interface import Recording, TimedBlock
 from detectors.arrivals import arrival, frame_arrival, official_arrival
 from detectors.catalogue import build_detectors, detectors_about
@@ -67,9 +67,6 @@ WARM_UP_BLOCKS, _WARM_UP_US = 200, 10_000_000
 
 #: Interval at which the steps of one detector are timed, each detector in turn.
 _TIMING_PERIOD_US = 200_000
-
-#: Share of packets that may be lost because a gap was given up, where the user accepts no other one.
-LATE_SHARE = 0.00001
 
 #: Steps that each detector repeats at the end of a window, as a purity check.
 _REPEATED_STEPS = 4
@@ -117,20 +114,16 @@ class PipelineOptions:
     def hierarchy(self, sheet: MatchSheet) -> Hierarchy:
         """The detectors of a match."""
         detectors = build_detectors(sheet, self.parameters, self.extra, self.own, self.patterns)
-        if unknown := set(self.slack.by_detector) - {detector.spec.name for detector in detectors}:
-            raise SlackError(f"--slack: there is no detector {', '.join(sorted(unknown))}; see `touchline detectors`")
+        self.slack.check(detector.spec.name for detector in detectors)
         return Hierarchy(RAW_KINDS, detectors_about(self.about, detectors) if self.about else detectors)
 
     def engine(self, sheet: MatchSheet) -> EngineSettings:
         """The settings of the middleware's engine for a match; final follows the sources if the sheet names them."""
-        slack = self.slack.unit
         speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
-        unit = UnitSettings(speculation, self.retraction, slack)
-        lateness_us, known = self.allowed_lateness_ms * 1_000, sheet.names_sources
-        late_share = LATE_SHARE if slack.followed is None else slack.followed.late_share
-        progress = ProgressSettings(
-            unpaced_kinds=UNPACED_KINDS, max_sources=SOURCES_MAX, final_follows_sources=known, late_share=late_share
-        )
+        unit = UnitSettings(speculation, self.retraction, self.slack.unit)
+        lateness_us, late_share = self.allowed_lateness_ms * 1_000, self.slack.late_share
+        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, max_sources=SOURCES_MAX, late_share=late_share)
+        progress = replace(progress, final_follows_sources=sheet.names_sources)
         by_detector = {name: replace(unit, slack=own) for name, own in self.slack.by_detector.items()}
         return EngineSettings(unit, by_detector, lateness_us, self.max_held, progress)
 

@@ -13,7 +13,7 @@ NUMBER is K or B in milliseconds, with ``adaptive`` lambda, and with ``target`` 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import cast, get_args
 
@@ -22,6 +22,9 @@ from middleware.ordering.slack.settings import Method, SlackSettings
 from middleware.sources.delay_bound import ReleaseTarget
 
 METHODS: tuple[str, ...] = get_args(Method)
+
+#: Share of packets that may be lost because a gap was given up, where the user accepts no other one.
+LATE_SHARE = 0.00001
 
 
 class SlackError(UserError, ValueError):
@@ -34,6 +37,20 @@ class SlackChoice:
 
     unit: SlackSettings = field(default_factory=SlackSettings)
     by_detector: Mapping[str, SlackSettings] = field(default_factory=dict)
+
+    @property
+    def late_share(self) -> float:
+        """Share of packets that may be lost because a gap was given up."""
+        return LATE_SHARE if self.unit.followed is None else self.unit.followed.late_share
+
+    def check(self, names: Iterable[str]) -> None:
+        """Refuse policies of detectors that are not among ``names``.
+
+        Raises:
+            SlackError: there is one.
+        """
+        if unknown := set(self.by_detector) - set(names):
+            raise SlackError(f"--slack: there is no detector {', '.join(sorted(unknown))}; see `touchline detectors`")
 
 
 def parse_slack(text: str) -> SlackChoice:
