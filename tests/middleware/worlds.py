@@ -270,7 +270,7 @@ def slowed(world: World, times: int) -> World:
 NEWER: tuple[Method, ...] = ("flink", "target")
 
 
-def beside(rng: Random) -> Random:
+def spare_chance(rng: Random) -> Random:
     """Another source of chance, for choices that were added later: ``rng`` goes on as if they were none.
 
     Tests that plant an error know seeds whose worlds show it.
@@ -288,7 +288,7 @@ def some_settings(rng: Random, scale: Scale) -> EngineSettings:
         sources=rng.choice((None, None, scale.sources)),
         clock_kinds=rng.choice(((), (), ("raw.a",), ("raw.b", "tick"))),
         final_follows_sources=rng.random() < 0.4,
-        late_share=beside(rng).choice((0.0, 0.0, 0.05)),
+        late_share=spare_chance(rng).choice((0.0, 0.0, 0.05)),
     )
     return EngineSettings(
         some_unit(rng, scale), allowed_lateness_us=allowed_lateness_us, max_held=max_held, progress=progress
@@ -305,7 +305,7 @@ def some_unit(rng: Random, scale: Scale) -> UnitSettings:
         rng.choice(get_args(Profile)),
         ignores_progress=rng.randrange(4) == 0,
     )
-    other = beside(rng)
+    other = spare_chance(rng)
     if other.randrange(6) == 0:
         target = ReleaseTarget(other.choice((0.001, 0.2)), other.choice((None, 0, scale.delay_us)))
         slack = replace(slack, method=other.choice(NEWER), target=target)
