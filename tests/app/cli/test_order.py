@@ -276,7 +276,7 @@ def test_a_capture_is_put_in_order_packet_by_packet(tmp_path: Path, capsys: pyte
         )
     given = {
         "profile": "literal", "alpha": 1.0, "k": None, "lambda": 0.5, "patience": 7.0, "newcomers": 0.0,
-        "sources": None,
+        "sources": None, "late": 0.001, "wait": None,
     }  # fmt: skip
     for method in ("progress", "kslack"):
         (figures,) = run_order(tmp_path / "capture", {**given, "method": method}, as_json=True)
