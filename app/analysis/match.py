@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -80,6 +81,8 @@ class AnalysedMatch:
         goals["begin_us"] = goals.shot.map(shots.ts_us).fillna(goals.ts_us).astype("int64")
         for name in ("start_x_m", "start_y_m"):
             goals[name] = goals.shot.map(shots[name]).astype(float)
+        # A duel that wins the ball is fought before its winner has it.
+        self.tables["duels"]["begin_us"] = self.tables["duels"].ts_us - 1
         self._read_tracks, self._read_ball = tracks, ball
 
     def chosen(self, name: str, selection: Selection) -> pd.DataFrame:
@@ -91,7 +94,7 @@ class AnalysedMatch:
         """True for the rows in the time, score, phase and zone of a selection.
 
         Args:
-            table: rows with ``ts_us``, ``period`` and ``team``; with ``begin_us`` if the row is known later.
+            table: rows with ``ts_us``, ``period`` and ``team``; ``begin_us`` if its phase is of another instant.
             place: x and y of each row in metres, as its team attacks to the right; None: they lie in every zone.
             selection: what to keep.
         """
@@ -193,6 +196,10 @@ class AnalysedMatch:
     def teams(self, selection: Selection) -> tuple[str, ...]:
         """The teams that a selection is about."""
         return (selection.team,) if selection.team else TEAMS
+
+    def as_seen_by(self, team: str, selection: Selection) -> Selection:
+        """A selection whose score and phase are those of a team, unless another one is chosen."""
+        return selection if selection.team else msgspec.structs.replace(selection, team=team)
 
     @cached_property
     def actions(self) -> pd.DataFrame:

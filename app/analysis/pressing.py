@@ -14,16 +14,23 @@ _REGAIN = ("team", "player", "shirt", "name", "clock", "ts_us", "begin", "end", 
 
 def pressing(match: AnalysedMatch, selection: Selection) -> ChartData:
     """PPDA of each team by stretch: passes it lets its opponents make, for each tackle and interception there."""
-    tables = {name: match.chosen(name, selection) for name in ("passes", "duels")}
-    stretch = {name: stretches(table, selection.step_min) for name, table in tables.items()}
-    begins = pd.concat([table.ts_us.groupby(stretch[name]).min() for name, table in tables.items()])
-    rows = []
-    for part in begins.sort_values().index.unique():
-        mine = {name: table[stretch[name] == part] for name, table in tables.items()}
-        rows += [{"stretch": part, "team": team, **_ppda(match, mine, team)} for team in match.teams(selection)]
-    columns = ["stretch", "team", "ppda", "passes", "actions", "rows"]
-    notes = {team: ppda(tables, team, match.sheet.length_m) for team in TEAMS}
-    return ChartData(pd.DataFrame(rows, columns=columns), notes)
+    rows, notes = [], {}
+    for team in TEAMS:
+        seen = match.as_seen_by(team, selection)
+        tables = {name: match.chosen(name, seen) for name in ("passes", "duels")}
+        notes[team] = ppda(tables, team, match.sheet.length_m)
+        if team not in match.teams(selection):
+            continue
+        stretch = {name: stretches(table, selection.step_min) for name, table in tables.items()}
+        begins = pd.concat([table.ts_us.groupby(stretch[name]).min() for name, table in tables.items()])
+        for part, begin_us in begins.groupby(level=0).min().items():
+            mine = {name: table[stretch[name] == part] for name, table in tables.items()}
+            rows.append({"stretch": part, "team": team, "begin_us": begin_us, **_ppda(match, mine, team)})
+    columns = ["stretch", "team", "ppda", "passes", "actions", "rows", "begin_us"]
+    table = pd.DataFrame(rows, columns=columns)
+    table["begin_us"] = table.groupby("stretch").begin_us.transform("min")
+    table = table.sort_values(["begin_us", "team"], ascending=[True, False]).drop(columns="begin_us")
+    return ChartData(table.reset_index(drop=True), notes)
 
 
 def _ppda(match: AnalysedMatch, tables: dict[str, pd.DataFrame], team: str) -> dict[str, object]:

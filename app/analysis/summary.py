@@ -54,12 +54,15 @@ _BEHIND: dict[str, _Chosen] = {
 
 def team_table(match: AnalysedMatch, selection: Selection) -> ChartData:
     """The numbers of the report of both teams, with the actions behind each."""
-    tables = _tables(match, selection)
+    tables = dict.fromkeys(TEAMS, _tables(match, selection))
+    if selection.score or selection.phase:
+        tables = {team: _tables(match, match.as_seen_by(team, selection)) for team in TEAMS}
+    figures = {team: team_figures(tables[team], match.sheet) for team in TEAMS}
     rows = []
-    for one in team_figures(tables, match.sheet):
-        found = {"figure": one.name, "home": one.home, "away": one.away, "digits": one.digits, "unit": one.unit}
+    for one, other in zip(figures["home"], figures["away"], strict=True):
+        found = {"figure": one.name, "home": one.home, "away": other.away, "digits": one.digits, "unit": one.unit}
         for team in TEAMS:
-            found[f"{team}_rows"] = _behind(match, tables, one.name, team)
+            found[f"{team}_rows"] = _behind(match, tables[team], one.name, team)
         rows.append(found)
     return ChartData(pd.DataFrame(rows), {"home": match.sheet.home, "away": match.sheet.away})
 

@@ -152,6 +152,20 @@ def test_pressing_and_balls_won(match):
     assert notes_of(match, "regains")["away"] == {"own": 1, "middle": 1, "final": 0}
 
 
+def test_the_ppda_of_each_team_is_in_its_own_score_and_phase(match):
+    # Home leads in the second half. Away lets no pass then and wins a tackle; home intercepts the pass of away.
+    whole, behind_, out = (
+        notes_of(match, "pressing", periods=(2,), **v) for v in ({}, {"score": "behind"}, {"phase": "out"})
+    )
+    assert (behind_["away"], behind_["home"]) == (whole["away"], None)
+    assert out == whole
+    for values in ({"score": "behind"}, {"phase": "out"}, {}):
+        figures = {row["figure"]: row for row in rows_of(match, "teams", **values)}
+        notes = notes_of(match, "pressing", **values)
+        shown = {team: None if np.isnan(figures["PPDA"][team]) else figures["PPDA"][team] for team in notes}
+        assert shown == notes
+
+
 def test_duels_belong_to_both_players(match):
     assert notes_of(match, "duel_map")["home"] == {"ground": 0, "loose": 0, "aerial": 1, "take-on": 1}
     found = {row["player"]: row for row in rows_of(match, "duels")}
