@@ -7,7 +7,7 @@ NUMBER is K or B in milliseconds, with ``adaptive`` lambda, and with ``target`` 
 
     target:0.001               a thousandth may be late
     target:0.001:400           and no input waits longer than 0.4 s
-    kslack,pass.outcome=bett   K-slack, but BETT before one detector
+    kslack,pass_attempt=bett   K-slack, but BETT before one detector
 """
 
 from __future__ import annotations
