@@ -58,7 +58,7 @@ UNDECIDED: Mapping[str, str] = {
 RENAMING = frozenset(
     (
         "play.dead", "play.live", "out", "goal.candidate", "goal.scored", "goal.own", "tackle.won", "takeon.won",
-        "takeon.lost",
+        "takeon.lost", "referee", "review",
     )
 )  # fmt: skip
 

@@ -43,6 +43,7 @@ LISTED = {
     "app/pipeline/pipeline.py": ({"pickle.loads"}, "a snapshot, whose seal app/pipeline/state_store.py has checked"),
     "app/spark/seat.py": ({"pickle.loads", "msgspec.json.decode"}, "files of the run's own driver; sealed"),
     "app/spark/results.py": ({"msgspec.msgpack.decode"}, "files of the run's own stages"),
+    "app/gateway/transports/udp.py": ({"struct.Struct"}, "a count of the kernel, beside a datagram"),
     "app/gateway/message_tree.py": ({"struct.Struct"}, "rows of numbers, whose lengths are checked before"),
     "app/sources/producer.py": ({"json.loads"}, "the arguments that the run gives its own child"),
     "simulator/yaml_document.py": ({"yaml.SafeLoader"}, "YAML with lines; limits size, depth and count itself"),
@@ -57,6 +58,7 @@ LISTED = {
     "football/lifecycle.py": ({"msgspec.msgpack.Decoder"}, "records that the list itself has packed"),
     "detectors/confidence.py": ({"msgspec.toml.decode"}, "the table of the package, which no user names"),
     "app/export/xml_document.py": ({"xml.etree.ElementTree.ElementTree"}, "writes a document, reads none"),
+    "app/cameras/joystick.py": ({"struct.Struct"}, "records of fixed length, of the kernel's input devices"),
     "app/cli/bundle.py": ({"tarfile.open"}, "writes an archive, reads none"),
     "camera/protocols/visca_codec.py": ({"struct.unpack_from"}, "the head of a datagram, eight bytes"),
 }  # fmt: skip

@@ -95,8 +95,9 @@ class Forwarder:
         return ForwardFigures(self._blocks, behind_us, self._lost_us, self._trouble)
 
     def _run(self) -> None:
-        while not (self._folder / HEAD).exists():
-            if self._stop.wait(_LOOK_S * 10):
+        head = self._folder / HEAD
+        while not head.exists():
+            if self._stop.wait(_LOOK_S * 10) and not head.exists():  # what was written until now is still sent
                 return
         while True:
             try:

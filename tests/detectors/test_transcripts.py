@@ -15,6 +15,9 @@ from middleware.oracle import sorted_replay
 from tests.detectors.contract import wrong_payloads
 from tests.detectors.plays import CASES, QUALITIES, rows, story
 
+#: Detectors whose events need many minutes of play, more than a scene has; their own tests have hand-made inputs.
+NEED_MINUTES = frozenset(("fatigue", "role_swap"))
+
 EVERY = [pytest.param(case, q, id=f"{case['name']} ({q})") for case in CASES for q in case["inputs"]]
 
 
@@ -41,7 +44,7 @@ def test_every_detector_has_a_transcript() -> None:
         there |= {detector.spec.name for detector in detectors}
         covered |= {detector.spec.name for detector in detectors if kinds & {*detector.spec.outputs}}
     assert len(there) == len(DETECTORS)
-    assert there - covered == set()
+    assert there - covered == NEED_MINUTES
 
 
 def test_a_transcript_with_a_wrong_expectation_fails() -> None:
