@@ -2,9 +2,9 @@
 
 Theory of operation
 -------------------
-Ten times a second 1.11 gives the pace of everybody. The first ``base_us`` of a player are his own measure: his
-greatest pace, and his fast metres a minute. After that, each window of ``window_us`` is compared with it. A window that
-is quiet says little, because play is; so a flag needs ``windows`` of them in a row.
+Ten times a second 1.11 gives the pace of everybody. The first ``base_windows`` windows of a player are his own measure:
+his greatest pace, and his fast metres a minute. After that, each window of ``window_us`` is compared with it. A window
+that is quiet says little, because play is; so a flag needs ``windows`` of them in a row.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class FatigueParameters(msgspec.Struct, frozen=True):
     """Measure and limits of fatigue.
 
     Attributes:
-        base_us: time of a player that is his measure.
+        base_windows: so many windows are the measure of a player.
         window_us: time that is compared with it.
         least_share: a window counts if it has less than this share of the measure.
         windows: so many windows in a row are flagged.
@@ -45,7 +45,7 @@ class FatigueParameters(msgspec.Struct, frozen=True):
         gap_us: paces farther apart than this are not joined.
     """
 
-    base_us: Annotated[int, reason("Hierarchy 14.11, ours.")] = 1_800_000_000
+    base_windows: Annotated[int, reason("Hierarchy 14.11, ours: half an hour.")] = 6
     window_us: Annotated[int, reason("Hierarchy 14.11, ours.")] = 300_000_000
     least_share: Annotated[float, reason("Hierarchy 14.11, ours.")] = 0.8
     windows: Annotated[int, reason("Ours: a quarter of an hour; five minutes vary with play.")] = 3
@@ -99,7 +99,7 @@ class Fatigue:
         m_s[[names.index(name) for name in paces.names] if names != paces.names else slice(None)] = paces.m_s
         there = ~np.isnan(m_s)
         pace = np.where(there, m_s, 0.0)
-        base = there & (sums[SECONDS] < p.base_us / 1e6)
+        base = there & (sums[SECONDS] < p.base_windows * p.window_us / 1e6)
         for who, first in ((base, SECONDS), (there & ~base, WINDOW_SECONDS)):
             sums[first] += who * dt_s
             sums[first + 1] += who * (pace >= p.fast_m_s) * pace * dt_s

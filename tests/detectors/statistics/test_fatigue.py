@@ -10,7 +10,7 @@ from middleware.events import Event
 from tests.detectors.scene import fold
 
 #: A tenth of the times of a match.
-SHORT = FatigueParameters(base_us=180_000_000, window_us=30_000_000)
+SHORT = FatigueParameters(base_windows=6, window_us=30_000_000)
 
 
 def paces(*stretches: tuple[float, float, float]) -> list[Event]:
