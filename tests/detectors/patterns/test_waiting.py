@@ -66,12 +66,13 @@ def plan(matcher: Matcher) -> str:
     return anchors.waiting.plan
 
 
-def test_the_rarest_step_decides_and_is_looked_for_again() -> None:
+def test_the_rarest_step_decides_and_is_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_RECHOSEN_AFTER", 128)
     matcher = Matcher([parse(JOINED)])
     for weights, begin, expected in (
-        ("aaabbbc", 0, "lazy"), ("acccccccbbbbbbb", 3_000, "eager"), ("acccccccaaaaaaaa", 20_000, "hybrid"),
+        ("aaabbbc", 0, "lazy"), ("acccccccbbbbbbb", 400, "eager"), ("acccccccaaaaaaaa", 2_600, "hybrid"),
     ):  # fmt: skip
-        for event in stream(weights, {0: 3_000, 3_000: 17_000, 20_000: 60_000}[begin], begin):
+        for event in stream(weights, {0: 400, 400: 2_200, 2_600: 8_000}[begin], begin):
             matcher.push(event)
         assert plan(matcher) == expected
 
