@@ -227,7 +227,9 @@ def following_packets(
             continue
         edges_us[name] = edge_us = _edge_us(packets, last, numbered=numbered)
         following = [packet.sequence for packet in packets if packet.ts_us[-1] > edge_us]
-        if following and not numbered and (shift := last.sequence + 1 - min(following)):
+        # Where the capture has all that was kept, it is the spare's next packet that follows.
+        next_one = min(following, default=max(packet.sequence for packet in packets) + 1)
+        if not numbered and (shift := last.sequence + 1 - next_one):
             shifts[name] = shift
     found = []
     for block in blocks:

@@ -241,6 +241,13 @@ def test_what_follows_the_capture(
     assert following(kept, last, numbered=numbered) == expected
 
 
+@pytest.mark.parametrize(("newest_us", "next_one"), [(70, 92), (53, 91)])
+def test_numbers_go_on_even_if_the_capture_has_all_that_was_kept(newest_us: int, next_one: int):
+    kept = [Block(0, (packet(90, 40, 50), packet(91, 60, 70)))]
+    _, shifts = following_packets(kept, {"ball": Newest(7, newest_us)}, numbered=False)
+    assert next_one + shifts["ball"] == 8
+
+
 def test_a_spare_forgets_what_is_older_than_ten_seconds(tmp_path: Path):
     opened: list[CaptureOutput] = []
 
