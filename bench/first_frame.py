@@ -12,7 +12,6 @@ Goals: 10 s warm, 30 s cold. The ratio is the time over the goal.
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
 import os
 import signal
@@ -25,6 +24,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from websockets.exceptions import WebSocketException
+
+from tests.live_stream import live_state
 
 GOAL_S = {False: 10.0, True: 30.0}
 _MODULE = "app.cli.main"
@@ -56,7 +59,7 @@ def measure(cold: bool, module: str) -> dict[str, float]:
                 state = page_state(port)
                 if state is not None:
                     found.setdefault("page_s", round(time.monotonic() - began_s, 2))
-                    if state.get("players"):
+                    if state.get("ids"):
                         found["first_frame_s"] = round(time.monotonic() - began_s, 2)
                         found["processor_s"] = round(processor_s(run.pid), 2)
                 time.sleep(0.05)
@@ -83,15 +86,10 @@ def processor_s(root: int) -> float:
 
 def page_state(port: int) -> dict[str, Any] | None:
     """What the page would show now; None while nothing answers."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
     try:
-        connection.request("GET", "/live/state")
-        state: dict[str, Any] = json.loads(connection.getresponse().read())
-        return state
-    except (OSError, http.client.HTTPException, ValueError):
+        return live_state(f"http://127.0.0.1:{port}")
+    except (OSError, WebSocketException, StopIteration):
         return None
-    finally:
-        connection.close()
 
 
 def main() -> None:

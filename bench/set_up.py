@@ -66,7 +66,7 @@ def first_event(folder: Path, steps: dict[str, float]) -> None:
             if live.poll() is not None:
                 raise SystemExit((folder / "live.txt").read_text())
             state = page_state(port) or {}
-            for name, shown in (("first_position_s", "players"), ("first_event_s", "rows")):
+            for name, shown in (("first_position_s", "ids"), ("first_event_s", "rows")):
                 if state.get(shown):
                     steps.setdefault(name, round(time.monotonic() - began_s, 2))
             time.sleep(0.05)

@@ -28,8 +28,11 @@ from collections import deque
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from websockets.exceptions import WebSocketException
+
 from bench.dashboard_fps import ALL_LAYERS
 from tests.dashboard.chromium import Browser
+from tests.live_stream import LiveStream
 
 GOAL_MB, GROWTH_GOAL = 1200.0, 1.0
 SETTLED_MIN = 10
@@ -94,9 +97,9 @@ def page_memory(browser: Browser) -> dict[str, float]:
 
 def follow(url: str, counts: list[int], index: int) -> None:
     """Reads the page's stream until the run ends."""
-    with suppress(OSError), urllib.request.urlopen(f"{url}live/stream", timeout=60) as stream:
-        for line in stream:
-            counts[index] += line.startswith(b"data: ")
+    with suppress(OSError, WebSocketException):
+        for _ in LiveStream(url):
+            counts[index] += 1
 
 
 def page_of(run: subprocess.Popen[str], last_lines: deque[str]) -> str:

@@ -117,6 +117,10 @@ class BoundedSocket(_BoundedReader, WSProtocol):
         super().connection_made(transport)
         _open.add(self)
 
+    def is_idle(self) -> bool:
+        """True if this side has closed it, and only the client's word is missing."""
+        return bool(self.close_sent)
+
 
 class BoundedProtocol(_BoundedReader, H11Protocol):
     """uvicorn's HTTP/1.1 connection with limits of number and time."""

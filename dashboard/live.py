@@ -1,12 +1,14 @@
 """The live state of one match, shared by all open pages, and the messages to these pages.
 
-One :class:`LiveState` reads the feed's log once, however many pages are open. A :class:`Reader` stands for one open
-page: it remembers the version of the timeline that the page has, and each message holds the changes since that version.
-The first message of a reader is complete (``sheet`` is set). A page that lost its connection opens a new stream.
+One :class:`LiveState` reads the feed's log once, however many pages are open, and each message is made once for all
+pages that need the same. A :class:`Reader` stands for one open page: it remembers what the page has, and each message
+holds what has changed since then. The first message of a reader is complete (``sheet`` is set), unless the page says
+what it had before it lost its connection: then it continues from there.
 """
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections import deque
 from collections.abc import Collection
@@ -17,14 +19,15 @@ import msgspec
 from camera.chances import load_chances
 from dashboard.families import family_of
 from dashboard.feed import CameraPose, Feed
+from dashboard.frames import Frame, frame_of
 from dashboard.marks import Mark, line_of, marks
 from dashboard.race import Race, RaceKeeper
 from dashboard.score import Score, ScoreKeeper
 from dashboard.strip import DetectionLatency, Table, strip_tables
 from football.kind_names import kind_name, variant_name
-from football.lifecycle import Entry, Lifecycle, State
+from football.lifecycle import ENTRIES_PER_GROUP, Entry, Lifecycle, State
 from football.match_sheet import MatchSheet
-from football.update_stream import EventRecord, UpdateRecord, View
+from football.update_stream import EventRecord, UpdateRecord
 
 #: Events in the first message to a page; its list holds as many.
 ROWS_AT_FIRST: Final = 200
@@ -41,8 +44,6 @@ LIKELY: Final = 0.9
 #: Families whose kinds are counted in the totals at the end.
 _COUNTED: Final = ("shots", "passes", "restarts")
 
-Body = tuple[str, float, float, bool]
-
 
 class Version(msgspec.Struct, frozen=True, gc=False):
     """An older version of an amended event."""
@@ -58,6 +59,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     """An event as the list shows it.
 
     Attributes:
+        level: of the kind in the hierarchy of detectors.
         line: of the list; events of one line are shown together (see :func:`dashboard.marks.line_of`).
         other: the second player where there is one (the receiver of a pass).
         latency_ms: time from the event to its first assertion.
@@ -71,6 +73,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     family: str
     title: str
     variety: str
+    level: int
     team: str
     player: str
     other: str
@@ -96,20 +99,21 @@ class Totals(msgspec.Struct, frozen=True):
 class Message(msgspec.Struct, omit_defaults=True):
     """A message to a page. Absent parts have not changed.
 
-    ``ball`` is (x_m, y_m, z_m), None while unknown. A player is (object id, x_m, y_m, True if the newest position is
-    older than a second of event time). ``now_us`` (arrival time) and ``clock_us`` (event time of the positions) advance
-    as long as data arrive. ``minute`` is what a scoreboard shows (``45+1``), ``added`` the minutes that officials have
-    added to the period. ``problems`` are the reasons why the match is not live, ``kinds`` all kinds seen so far, and
-    their names.
+    ``now_us`` (arrival time) and ``clock_us`` (event time of the positions) advance as long as data arrive. ``cm`` are
+    positions as in :class:`dashboard.frames.Frame` where ``ids`` is there, else what is to be added to those of the
+    message before; ``old`` belongs to ``cm``. ``minute`` is what a scoreboard shows (``45+1``), ``added`` the minutes
+    that officials have added to the period. ``problems`` are the reasons why the match is not live, ``kinds`` all kinds
+    seen so far, and their names. ``run`` names this state: a page that lost its connection continues only there.
     """
 
     now_us: int
     version: int
     ended: bool
     clock_us: int | None = None
-    ball: tuple[float, float, float] | None = None
-    players: list[Body] | None = None
-    cameras: tuple[CameraPose, ...] = ()
+    ids: tuple[str, ...] | None = None
+    cm: tuple[int, ...] | None = None
+    old: tuple[int, ...] = ()
+    cameras: tuple[CameraPose, ...] | None = None
     rows: list[Row] | None = None
     marks: list[Mark] | None = None
     score: Score | None = None
@@ -123,6 +127,14 @@ class Message(msgspec.Struct, omit_defaults=True):
     strip: list[Table] | None = None
     totals: Totals | None = None
     sheet: MatchSheet | None = None
+    run: str | None = None
+
+
+class Had(msgspec.Struct, frozen=True, gc=False):
+    """What a page has: the version of its timeline, -1 for none, and the number of its frame, 0 for none."""
+
+    version: int = -1
+    frame: int = 0
 
 
 class LiveState:
@@ -140,32 +152,60 @@ class LiveState:
         }
         self._race = RaceKeeper()
         self._chances = load_chances()
+        self._frame: Frame | None = None
+        self._made: dict[tuple[object, ...], tuple[str, Had]] = {}
+        self._encoder = msgspec.json.Encoder()
+        self.run = secrets.token_hex(8)
 
-    def message(
-        self, since: int, families: Collection[str], kinds: Collection[str] = (), *, complete: bool, strip: bool
-    ) -> Message:
-        """Return the next message for a page that has version ``since`` and shows ``families``.
-
-        Args:
-            since: version of the timeline that the page has.
-            families: of kinds that the page shows.
-            kinds: that it needs besides, for a layer or an alert; ``name.*`` stands for all that begin with ``name.``.
-            complete: make the message complete, as the first one of a page.
-            strip: add the health strip and the totals, which not every message needs.
-        """
+    def step(self) -> int:
+        """Take in what the feed has; return the number of the frame that pages get from now on."""
         with self._lock:
             self._apply_log()
-            message = Message(self.feed.now_us(), self._timeline.version, self.feed.ended())
-            if complete or message.version > since:
-                self._add_events(message, since, (families, kinds), ROWS_AT_FIRST if complete else None)
-            if strip:
+            self._frame = frame_of(self.feed, self._timeline.version, self._frame)
+            self._made.clear()
+            return self._frame.number
+
+    def text(self, had: Had, families: frozenset[str], kinds: frozenset[str], *, strip: bool) -> tuple[str, Had]:
+        """Return the message of :meth:`message` as JSON, and what a page has with it. Made once for all pages."""
+        wanted = had, families, kinds, strip
+        if wanted not in self._made:
+            message, has = self.message(had, families, kinds, strip=strip)
+            self._made[wanted] = self._encoder.encode(message).decode(), has
+        return self._made[wanted]
+
+    def message(
+        self, had: Had, families: Collection[str], kinds: Collection[str] = (), *, strip: bool
+    ) -> tuple[Message, Had]:
+        """Return the next message for a page that shows ``families``, as of the newest :meth:`step`.
+
+        A page gets a complete message if it has nothing yet, and if it has missed more changes than each family holds.
+
+        Args:
+            had: what the page has.
+            families: of kinds that the page shows.
+            kinds: that it needs besides, for a layer or an alert; ``name.*`` stands for all that begin with ``name.``.
+            strip: add the health strip and the totals, which not every message needs.
+        """
+        frame = self._frame
+        assert frame is not None, "the first step comes before the first message"
+        with self._lock:
+            version = self._timeline.version
+            complete = not 0 <= had.version <= version <= had.version + ENTRIES_PER_GROUP
+            message = Message(frame.now_us, version, frame.ended)
+            if complete or version > had.version:
+                self._add_events(message, had.version, (families, kinds), ROWS_AT_FIRST if complete else None)
+            if strip or complete:
                 self._add_strip(message)
-        _add_view(message, self.feed.latest_view())
-        message.cameras = self.feed.cameras()
+        _add_frame(message, frame, follows=had.frame == frame.number - 1)
         if complete:
             message.sheet = self.feed.sheet()
             message.kinds = [(kind, kind_name(kind)) for kind in sorted(self._timeline.totals)]
-        return message
+            message.run = self.run
+        return message, Had(version, frame.number)
+
+    def has_news(self, had: Had) -> bool:
+        """True if a page does not have the newest frame."""
+        return self._frame is not None and had.frame != self._frame.number
 
     def catch_up(self) -> None:
         """Apply the updates in the feed's log since the last call."""
@@ -251,6 +291,7 @@ class LiveState:
             family_of(record.kind),
             kind_name(record.kind),
             variant_name(record.kind, record.variant),
+            record.level,
             record.team,
             record.player,
             _other(record),
@@ -264,34 +305,37 @@ class LiveState:
             record.confidence,
             entry.emitted_us + self._chances.likely_age_us(record, LIKELY),
             entry.changed_us,
-            [_version(one) for one in entry.older],
+            [version_of(one) for one in entry.older],
         )
 
 
 class Reader:
-    """The messages to one open page, in order."""
+    """The messages to one open page, in order.
 
-    def __init__(self, live: LiveState, families: Collection[str], kinds: Collection[str] = ()) -> None:
+    Args:
+        live: the state of the match.
+        families, kinds: as in :meth:`LiveState.message`.
+        version: of the timeline that the page has from an earlier connection.
+        run: of the state that it had it from.
+    """
+
+    def __init__(
+        self, live: LiveState, families: Collection[str], kinds: Collection[str] = (), version: int = -1, run: str = ""
+    ) -> None:
         self._live = live
-        self._chosen = families, kinds
-        self._version = 0
-        self._is_first = True
-        self._shown: tuple[object, ...] = ()
+        self._chosen = frozenset(families), frozenset(kinds)
+        self._had = Had(version if run == live.run else -1)
 
-    def next(self, *, strip: bool) -> Message | None:
-        """Return the next message for this page; None if nothing has changed and ``strip`` is False."""
-        message = self._live.message(
-            self._version, *self._chosen, complete=self._is_first, strip=strip or self._is_first
-        )
-        self._version = message.version
-        shown = (message.clock_us, message.now_us, message.version, message.ended, message.cameras)
-        unchanged = shown == self._shown and not strip and not self._is_first
-        self._shown = shown
-        self._is_first = False
-        return None if unchanged else message
+    def next(self, *, strip: bool) -> str | None:
+        """Return the next message for this page as JSON; None if nothing has changed and ``strip`` is False."""
+        if not strip and not self._live.has_news(self._had):
+            return None
+        text, self._had = self._live.text(self._had, *self._chosen, strip=strip)
+        return text
 
 
-def _version(record: EventRecord) -> Version:
+def version_of(record: EventRecord) -> Version:
+    """Return an older version of an event as a page shows it."""
     words = kind_name(record.kind), variant_name(record.kind, record.variant)
     return Version(*words, record.player, _other(record), record.ts_us)
 
@@ -300,14 +344,14 @@ def _other(record: EventRecord) -> str:
     return str(record.detail.get("receiver") or "")
 
 
-def _add_view(message: Message, view: View | None) -> None:
-    """Add positions, rounded to the centimetre to save bytes."""
-    if view is None:
+def _add_frame(message: Message, frame: Frame, *, follows: bool) -> None:
+    """Add positions and cameras; of a page that has the frame before only what is different."""
+    if not follows or not frame.are_cameras_seen:
+        message.cameras = frame.cameras
+    if frame.clock_us is None or (follows and frame.is_seen):
         return
-    message.clock_us = view.ts_us
-    if view.ball is not None:
-        message.ball = (round(view.ball.x_m, 2), round(view.ball.y_m, 2), round(view.ball.z_m, 2))
-    message.players = [
-        (body.object_id, round(body.x_m, 2), round(body.y_m, 2), view.ts_us - body.ts_us > 1_000_000)
-        for body in view.players
-    ]
+    message.clock_us, message.old = frame.clock_us, frame.old
+    if follows and frame.moved is not None:
+        message.cm = frame.moved
+    else:
+        message.ids, message.cm = frame.ids, frame.cm

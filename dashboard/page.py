@@ -105,6 +105,9 @@ def _layout(sheet: MatchSheet, links: Collection[tuple[str, str]], rooms: Collec
         [
             _header(sheet, links, rooms),
             html.Main([_pitch(sheet), _events()], className="stage"),
+            html.Canvas(
+                id="lanes", role="img", **{"aria-label": "Timeline by level, the last minute; the list has its events"}
+            ),
             html.Section(id="strip", className="strip", hidden=True, **{"aria-label": "Engine"}),
             _officials(),
             dcc.Store(id="mounted"),
@@ -262,6 +265,12 @@ def _events() -> Component:
                 [
                     html.H2("Events"),
                     html.Div(id="find"),
+                    html.Button(
+                        "Timeline",
+                        id="lanes-toggle",
+                        title="The last minute by level, beneath the pitch (H)",
+                        **{"aria-expanded": "true", "aria-controls": "lanes"},
+                    ),
                     html.Button(
                         "Everything",
                         id="everything",

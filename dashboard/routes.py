@@ -1,8 +1,9 @@
-"""Routes of a match's page: the page itself, its live state as JSON, and the stream of its live messages.
+"""Routes of a match's page: the page itself, and the WebSocket of its live messages.
 
-The browser opens the page once (``/``) and then reads ``/live/stream`` (server-sent events) over one connection. After
-a loss it reconnects by itself; every stream begins with a complete message. ``dashboard/assets/10_link.js`` is the
-browser's side.
+The browser opens the page once (``/``) and then reads ``/live/stream`` over one WebSocket. It acknowledges by count
+what it has taken in, and a page that is behind gets nothing until it does: so what it gets next is new, however slow
+its network is. After a loss it reconnects, and continues from the version of the timeline that it has.
+``dashboard/assets/10_link.js`` is the browser's side.
 """
 
 from __future__ import annotations
@@ -10,16 +11,15 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
-import msgspec
 from a2wsgi import WSGIMiddleware
-from sse_starlette import EventSourceResponse
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.responses import PlainTextResponse
+from starlette.routing import BaseRoute, Mount, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from dashboard.families import FAMILIES, FAMILY_NAMES
 from dashboard.live import LiveState, Reader
@@ -31,8 +31,12 @@ TICK_S: Final = 1 / 30
 #: Number of messages from one that has the health strip to the next. That message is sent even if nothing has changed,
 #: so a page can tell silence of the match from loss of the server.
 STRIP_EVERY: Final = 15
-#: Open streams of one page at most.
+#: Open pages at most.
 STREAMS_MAX: Final = 24
+#: Messages that a page may have received without an acknowledgement: a second's, so that it is never further behind.
+UNACKNOWLEDGED_MAX: Final = 30
+#: Time after which a page that acknowledges nothing is disconnected.
+ACKNOWLEDGED_S: Final = 20.0
 #: Kinds that a page may ask for besides its families.
 KINDS_MAX: Final = 40
 #: Threads that render the page and read its scripts from disk.
@@ -42,7 +46,11 @@ _PAGE_THREADS: Final = 4
 _SCRIPTS: Final = "/_dash-component-suites/"
 _PART_BYTES: Final = 64 * 1024
 
-_NO_STORE: Final = {"Cache-Control": "no-store"}
+#: Codes with which a WebSocket is closed (RFC 6455, 7.4).
+_GOING_AWAY: Final = 1001
+_REFUSED: Final = 1008
+_TRY_LATER: Final = 1013
+
 _NO_MAP: Final = PlainTextResponse("There is no such file.\n", 404)
 _READ_ONLY: Final = PlainTextResponse("The page can be read only.\n", 405, {"Allow": "GET, HEAD"})
 
@@ -59,10 +67,8 @@ def page_routes(live: LiveState, links: Links = tuple, rooms: Links = tuple) -> 
         football.pitch.PitchError: the match sheet has a pitch that Law 1 does not allow.
     """
     page = build_app(live.feed, links, rooms)
-    routes = LiveRoutes(live)
     return [
-        Route("/live/state", routes.state),
-        Route("/live/stream", routes.stream),
+        WebSocketRoute("/live/stream", Pages(live).serve),
         *shared_routes(),
         Mount("/", _ReadOnly(_CachedScripts(WSGIMiddleware(page.server, workers=_PAGE_THREADS)))),
     ]
@@ -119,68 +125,86 @@ class _CachedScripts:
         return script
 
 
-class LiveRoutes:
-    """``/live/state`` and ``/live/stream``.
+class Pages:
+    """The open pages of a match, all served by one event loop.
 
-    Both take ``?families=a,b`` (default: those that the page shows when it opens) and ``?kinds=c,d``, kinds of other
-    families that the page needs. ``/live/state`` also takes
-    ``events``, the version that the client has (0: none, so the message is complete), and ``strip=0`` to leave out
-    health and totals.
+    ``?families=a,b`` are those that the page shows (default: those that it shows when it opens), ``?kinds=c,d`` kinds
+    of other families that it needs. ``?version=N&run=ID`` is what the page has from an earlier connection.
     """
 
     def __init__(self, live: LiveState) -> None:
         self._live = live
-        self._streams = 0
-        self._encoder = msgspec.json.Encoder()
+        self._open = 0
+        self._tick = -1
 
-    async def state(self, request: Request) -> Response:
-        """Answer with one message."""
-        query = request.query_params
-        if (families := _families(query)) is None:
-            return _unknown_family()
-        since = _version(query.get("events", "0"))
-        message = self._live.message(
-            since, families, _kinds(query), complete=since == 0, strip=query.get("strip") != "0"
-        )
-        return Response(self._encoder.encode(message), headers=_NO_STORE, media_type="application/json")
-
-    async def stream(self, request: Request) -> Response:
-        """Answer with messages until the client leaves or the server stops."""
-        query = request.query_params
-        if (families := _families(query)) is None:
-            return _unknown_family()
-        if self._streams >= STREAMS_MAX:
-            return PlainTextResponse(f"{STREAMS_MAX} pages are open already; close one.\n", 503)
-        reader = Reader(self._live, families, _kinds(query))
-        return _Stream(self, self._messages(reader, request.app.state.stopping))
-
-    async def _messages(self, reader: Reader, stopping: threading.Event) -> AsyncIterator[bytes]:
-        due_s = time.monotonic()
-        count = 0
-        yield b"retry: 1000\n\n"
-        while not stopping.is_set():
-            message = reader.next(strip=count % STRIP_EVERY == 0)
-            if message is not None:
-                yield b"data: " + self._encoder.encode(message) + b"\n\n"
-            count += 1
-            # Messages that a stall has delayed are dropped: the next one is due a tick after it.
-            due_s = max(due_s + TICK_S, time.monotonic())
-            await asyncio.sleep(due_s - time.monotonic())
-
-
-class _Stream(EventSourceResponse):
-    """A stream that is counted while it is open."""
-
-    def __init__(self, routes: LiveRoutes, messages: AsyncIterator[bytes]) -> None:
-        super().__init__(messages, ping=0)
-        self._routes = routes
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._routes._streams += 1
+    async def serve(self, socket: WebSocket) -> None:
+        """Serve a page until it leaves or the server stops."""
+        query = socket.query_params
+        families = _families(query)
+        await socket.accept()
+        if families is None:
+            await socket.close(_REFUSED, f"families must be among {', '.join(FAMILY_NAMES)}")
+            return
+        if self._open >= STREAMS_MAX:
+            await socket.close(_TRY_LATER, f"{STREAMS_MAX} pages are open already; close one")
+            return
+        reader = Reader(self._live, families, _kinds(query), _version(query), query.get("run", ""))
+        page = _Page(socket, reader, self)
+        self._open += 1
+        self._tick = -1  # its first message is of now
+        sending = asyncio.create_task(page.send(socket.app.state.stopping))
         try:
-            await super().__call__(scope, receive, send)
+            while (received := await socket.receive())["type"] != "websocket.disconnect":
+                if not page.acknowledge(received.get("text") or ""):
+                    sending.cancel()
+                    await socket.close(_REFUSED, "a page sends only the number of messages that it has received")
+                    return
         finally:
-            self._routes._streams -= 1
+            self._open -= 1
+            sending.cancel()
+
+    def tick(self, now_s: float) -> int:
+        """Bring the state to the tick of this time, once for all pages; return the number of the tick."""
+        tick = int(now_s / TICK_S + 0.05)  # a timer may be a little early
+        if tick != self._tick:
+            self._tick = tick
+            self._live.step()
+        return tick
+
+
+class _Page:
+    """One open page: what it was sent, and what of it it has taken in."""
+
+    def __init__(self, socket: WebSocket, reader: Reader, pages: Pages) -> None:
+        self._socket, self._reader, self._pages = socket, reader, pages
+        self._sent, self._acknowledged, self._acknowledged_s = 0, 0, time.monotonic()
+
+    def acknowledge(self, text: str) -> bool:
+        """Note that the page has received so many messages; False if it cannot have."""
+        count = int(text) if text.isdecimal() and len(text) < 12 else -1
+        if not self._acknowledged <= count <= self._sent:
+            return False
+        self._acknowledged, self._acknowledged_s = count, time.monotonic()
+        return True
+
+    async def send(self, stopping: threading.Event) -> None:
+        """Send what changes, 30 times a second at most, until the server stops or the page takes in nothing more."""
+        strip = -1
+        with suppress(WebSocketDisconnect):
+            while not stopping.is_set():
+                tick = self._pages.tick(time.monotonic())
+                if self._sent - self._acknowledged < UNACKNOWLEDGED_MAX:
+                    # Messages that a stall has delayed are left out: each holds all that has changed.
+                    message = self._reader.next(strip=strip != tick // STRIP_EVERY)
+                    strip = tick // STRIP_EVERY
+                    if message is not None:
+                        await self._socket.send_text(message)
+                        self._sent += 1
+                elif time.monotonic() - self._acknowledged_s > ACKNOWLEDGED_S:
+                    await self._socket.close(_REFUSED, "the page acknowledges nothing")
+                    return
+                await asyncio.sleep((tick + 1) * TICK_S - time.monotonic())
+            await self._socket.close(_GOING_AWAY)
 
 
 def _families(query: Mapping[str, str]) -> frozenset[str] | None:
@@ -197,13 +221,7 @@ def _kinds(query: Mapping[str, str]) -> frozenset[str]:
     return frozenset([kind for kind in query.get("kinds", "").split(",") if kind][:KINDS_MAX])
 
 
-def _version(text: str) -> int:
-    """Return the version in a query; 0 if it is no number."""
-    try:
-        return int(text)
-    except ValueError:
-        return 0
-
-
-def _unknown_family() -> Response:
-    return PlainTextResponse(f"families must be among {', '.join(FAMILY_NAMES)}\n", 400)
+def _version(query: Mapping[str, str]) -> int:
+    """Return the version in a query; -1 if it has none."""
+    text = query.get("version", "")
+    return int(text) if text.isdecimal() and len(text) < 20 else -1

@@ -138,10 +138,14 @@ class AnalysedMatch:
         table["has_ball"] = self.holders(table.ts_us.to_numpy()) == table.team.to_numpy(object)
         return table
 
-    def selected_tracks(self, selection: Selection) -> pd.DataFrame:
-        """The rows of :attr:`tracks` that a selection takes, with its team and players."""
+    def chosen_tracks(self, selection: Selection) -> pd.DataFrame:
+        """The rows of :attr:`tracks` in the time, score, phase and zone of a selection, of both teams."""
         table = self.tracks
-        return by_selected(table[self.kept(table, (table.x_m, table.y_m), selection)], selection)
+        return table[self.kept(table, (table.x_m, table.y_m), selection)]
+
+    def selected_tracks(self, selection: Selection) -> pd.DataFrame:
+        """The rows of :meth:`chosen_tracks` that are of the team and the players of the selection."""
+        return by_selected(self.chosen_tracks(selection), selection)
 
     @cached_property
     def ball(self) -> pd.DataFrame:

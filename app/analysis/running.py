@@ -33,8 +33,18 @@ def zone_names(zones: str) -> list[str]:
 
 def running_players(match: AnalysedMatch, selection: Selection) -> ChartData:
     """Of each player: time, metres and seconds in each zone of speed, top speed, sprints."""
-    tracks = _stepped(match, selection)
-    names = zone_names(selection.zones)
+    return _by_player(match, match.selected_tracks(selection), match.about("sprints", selection), selection.zones)
+
+
+def running_of_all(match: AnalysedMatch, selection: Selection) -> pd.DataFrame:
+    """The table of :func:`running_players` of both teams, in the time, score, phase and zone of a selection."""
+    tracks, sprints = match.chosen_tracks(selection), match.chosen("sprints", selection)
+    return _by_player(match, tracks, sprints, "fifa").table.drop(columns="rows")
+
+
+def _by_player(match: AnalysedMatch, tracks: pd.DataFrame, sprints: pd.DataFrame, zones: str) -> ChartData:
+    tracks = _stepped(tracks, zones)
+    names = zone_names(zones)
     by = tracks.groupby("player", observed=True)
     table = pd.DataFrame(
         {"team": by.team.first().astype(str), "seconds": by.step_s.sum(), "distance_m": by.step_m.sum()}
@@ -45,8 +55,8 @@ def running_players(match: AnalysedMatch, selection: Selection) -> ChartData:
         sums.columns = [f"zone_{number + 1}_{unit}" for number in range(len(names))]
         table = table.join(sums)
     table["top_m_s"] = by.speed_m_s.quantile(0.999)
-    sprints = match.about("sprints", selection).groupby("player").row.agg(list)
-    table["rows"] = [sprints.get(player, []) for player in table.index]
+    begun = sprints.groupby("player").row.agg(list)
+    table["rows"] = [begun.get(player, []) for player in table.index]
     table["sprints"] = [len(rows) for rows in table.rows]
     people = match.named(table.index).set_index("player")
     table.index = table.index.astype(str)
@@ -57,7 +67,7 @@ def running_players(match: AnalysedMatch, selection: Selection) -> ChartData:
 
 def running_time(match: AnalysedMatch, selection: Selection) -> ChartData:
     """Of each team and stretch of the match: metres, metres faster than 20 km/h, sprints."""
-    tracks = _stepped(match, selection)
+    tracks = _stepped(match.selected_tracks(selection), selection.zones)
     tracks["stretch"] = stretch_of(match, tracks, selection.step_min)
     fast = tracks.step_m.where(tracks.speed_m_s * 3.6 > _FAST_KM_H, 0.0)
     by = tracks.assign(fast_m=fast).groupby(["stretch", "team"], observed=True)
@@ -90,12 +100,11 @@ def stretch_of(match: AnalysedMatch, tracks: pd.DataFrame, step_min: int) -> pd.
     return pd.Categorical(names[codes] if len(parts) else [])
 
 
-def _stepped(match: AnalysedMatch, selection: Selection) -> pd.DataFrame:
-    """The chosen tracks with the ``zone`` of each step; steps that do not count are left out."""
-    tracks = match.selected_tracks(selection)
+def _stepped(tracks: pd.DataFrame, zones: str) -> pd.DataFrame:
+    """Tracks with the ``zone`` of each step; steps that do not count are left out."""
     tracks = tracks[tracks.step_s.notna()].copy()
     speed_km_h = 3.6 * tracks.speed_m_s.to_numpy(float)
-    if selection.zones == "fifa":
+    if zones == "fifa":
         tracks["zone"] = np.digitize(speed_km_h, ZONES_KM_H)
     else:
         tracks["zone"] = lasting(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
 import pandas as pd
 
 from app.analysis.figures import (
@@ -19,7 +18,7 @@ from app.analysis.figures import (
     team_figures,
 )
 from app.analysis.match import AnalysedMatch, ChartData
-from app.analysis.running import running_players
+from app.analysis.running import running_of_all
 from app.analysis.selection import Selection
 
 _Chosen = Callable[[Tables, str], pd.DataFrame]
@@ -120,5 +119,4 @@ def _tables(match: AnalysedMatch, selection: Selection) -> Tables:
     whole = selection.begin_us is None and selection.end_us is None
     if whole and not (selection.periods or selection.score or selection.zone or selection.phase):
         return {**tables, "running": match.tables["running"]}
-    summed = running_players(match, msgspec.structs.replace(selection, team="", players=(), zones="fifa"))
-    return {**tables, "running": summed.table.drop(columns="rows")}
+    return {**tables, "running": running_of_all(match, selection)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from dashboard.live import Version
 from dashboard.marks import Mark
 from football.update_stream import EventRecord, UpdateRecord
 
@@ -156,7 +157,7 @@ class ReplaySpan(msgspec.Struct, frozen=True):
 class TimelineEvent(msgspec.Struct, frozen=True):
     """An event with its state; ``emitted_us`` and ``changed_us`` are arrival times of its first and newest update.
 
-    ``title`` and ``variety`` are kind and variant in words.
+    ``title`` and ``variety`` are kind and variant in words. ``older`` are the versions that it replaced, oldest first.
     """
 
     id: str
@@ -177,6 +178,7 @@ class TimelineEvent(msgspec.Struct, frozen=True):
     revision: int
     emitted_us: int
     changed_us: int
+    older: list[Version]
 
 
 class Timeline(msgspec.Struct, frozen=True):

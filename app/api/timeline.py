@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from app.api.answers import Direction, Timeline, TimelineEvent
 from dashboard.families import family_of
+from dashboard.live import version_of
 from dashboard.marks import marks
 from football.kind_names import kind_name, variant_name
 from football.lifecycle import Entry, Lifecycle
@@ -168,4 +169,5 @@ def _event(entry: Entry) -> TimelineEvent:
         entry.revision,
         entry.emitted_us,
         entry.changed_us,
+        [version_of(one) for one in entry.older],
     )

@@ -3,7 +3,7 @@
   "use strict";
 
   const T = (window.touchline = window.touchline || {});
-  const NAMES = ["home", "away", "home-ink", "away-ink", "soft", "text", "ground", "withdrawn", "camera", "grass", "grass-light", "surround", "line"];
+  const NAMES = ["home", "away", "home-ink", "away-ink", "soft", "text", "ground", "panel", "edge", "withdrawn", "camera", "grass", "grass-light", "surround", "line"];
   const APART = 90; // least distance of two kits in sRGB, of 441: nearer ones look alike in a crowd
   const FROM_GRASS = 60;
 

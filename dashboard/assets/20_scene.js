@@ -112,7 +112,7 @@
       scene.players = new Map(message.sheet.players.map((player) => [player.object_id, player]));
     }
     if (message.clock_us !== undefined) takeView(message, now);
-    scene.cameras = message.cameras || [];
+    if (message.cameras) scene.cameras = message.cameras;
     if (message.marks) scene.marks = message.marks;
   };
 

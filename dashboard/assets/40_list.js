@@ -7,6 +7,7 @@
 
   const T = (window.touchline = window.touchline || {});
   const LINES_MAX = 200;
+  const FADE_US = 250e3; // arrival time between two looks of an event that fades
   const STRUCK_US = 12e6; // arrival time for which a withdrawn event stays in the calm list
   const ATTEMPT = "pass.attempt";
 
@@ -17,6 +18,9 @@
   let everything = localStorage.getItem("everything") === "on";
   let families = new Set();
   let nowUs = 0;
+  let states = new Set();
+  let changes = 0; // counts what has changed the lines that are seen
+  let isFading = false; // a withdrawn event is among those that were seen last
 
   function cell(className, text) {
     const span = document.createElement("span");
@@ -67,7 +71,7 @@
       head.state + (amended ? ", amended" : "") + " · " + head.kind + (head.variety ? " (" + head.variety + ")" : "") + " · " + (people.map(T.words.player).join(" → ") || who) + " · known " +
       Math.round(head.latency_ms) + " ms after it happened";
     line.search = [head.title, head.kind, head.variety, ...people.map(T.words.player), T.words.team(head.team)].join(" ").toLowerCase();
-    mark(line, head.id === chosen);
+    mark(line, line.rows.has(chosen));
     if (changed) {
       // Restart the animation, so that the eye is led to what has just been confirmed or taken back.
       void item.offsetWidth;
@@ -90,8 +94,8 @@
   function select(id) {
     chosen = id;
     for (const line of lines.values()) {
-      mark(line, line.head.id === id);
-      if (line.head.id === id) line.item.scrollIntoView({ block: "nearest" });
+      mark(line, line.rows.has(id));
+      if (line.rows.has(id)) line.item.scrollIntoView({ block: "nearest" });
     }
     const row = id && rowOf(id);
     if (row) T.moment.go(row.ts_us, row);
@@ -102,7 +106,7 @@
   /* Moves the selection among the lines that are shown: 1 is down, to an older event. */
   function move(by) {
     const shown = [...list.children].filter((item) => item.offsetParent !== null);
-    const at = shown.findIndex((item) => item.dataset.id === chosen);
+    const at = shown.findIndex((item) => item.classList.contains("chosen"));
     const next = shown[Math.max(0, Math.min(shown.length - 1, at + by))];
     if (next) select(next.dataset.id);
   }
@@ -118,7 +122,7 @@
   /* True if a line is to be seen now. A line that was once seen stays, whatever its doubt, until it is withdrawn. */
   function isCalm(line) {
     const { head } = line;
-    if (everything || head.id === chosen) return true;
+    if (everything || line.rows.has(chosen)) return true;
     if (head.state === "withdrawn") return line.seen && nowUs < head.changed_us + STRUCK_US;
     line.seen = line.seen || head.state === "confirmed" || nowUs >= head.likely_us;
     return line.seen;
@@ -128,15 +132,39 @@
     const isHidden = !isCalm(line) || !T.find.takes(line);
     if (line.item.hidden === isHidden) return;
     line.item.hidden = isHidden;
+    changes += 1;
     if (!isHidden) T.alerts.found(line.head, nowUs);
   }
 
   const reviewAll = () => lines.forEach(review);
 
+  /* How much of a withdrawn event is left of its time: 1 to 0. */
+  const left = (row) => Math.max(0, Math.min(1, 1 - (nowUs - row.changed_us) / STRUCK_US));
+
+  /* The events of the lines that are seen; those that were withdrawn in calm leave with time. */
+  function seen() {
+    const found = [];
+    isFading = false;
+    for (const line of lines.values()) {
+      if (line.item.hidden) continue;
+      for (const row of line.rows.values()) {
+        if (!states.has(row.state)) continue;
+        if (row.state !== "withdrawn") found.push(row);
+        else if (everything || row === line.head || left(row) > 0) {
+          found.push({ ...row, fade: everything ? 0.6 : 0.2 + 0.8 * left(row) });
+          isFading = true;
+        }
+      }
+    }
+    return found;
+  }
+
   function clear() {
     lines.clear();
     others.clear();
     list.replaceChildren();
+    T.lanes.reset();
+    changes += 1;
   }
 
   function take(row) {
@@ -156,6 +184,7 @@
       lines.set(row.line, line);
     }
     line.rows.set(row.id, row);
+    changes += 1;
     line.head = headOf(line.rows);
     const before = line.item.dataset.ts;
     fill(line);
@@ -174,7 +203,7 @@
       list = element;
       list.addEventListener("click", (event) => {
         const item = event.target.closest("li");
-        if (item) select(item.dataset.id === chosen ? null : item.dataset.id);
+        if (item) select(item.classList.contains("chosen") ? null : item.dataset.id);
       });
       document.addEventListener("keydown", (event) => {
         const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -201,16 +230,23 @@
     /* Switches between the calm list and all events. */
     everything() {
       everything = !everything;
+      changes += 1;
       localStorage.setItem("everything", everything ? "on" : "");
       document.getElementById("everything").setAttribute("aria-pressed", String(everything));
       reviewAll();
     },
     /* Looks again which lines are to be seen: what is followed or searched has changed. */
     review: reviewAll,
+    /* Events of the lines that are seen, each row of a line; withdrawn ones with `fade`. */
+    seen,
+    /* Another value once something has changed in what is seen, or has faded a little more. */
+    look: () => changes + " " + (isFading ? Math.floor(nowUs / FADE_US) : 0),
     /* The families that the list shows. */
     families: (shown) => (families = new Set(shown)),
     /* Which states are shown. */
     states(shown) {
+      states = new Set(shown);
+      changes += 1;
       for (const state of ["tentative", "confirmed", "withdrawn"]) {
         list.classList.toggle("hide-" + state, !shown.includes(state));
       }

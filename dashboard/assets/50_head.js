@@ -98,7 +98,7 @@
         const since = ((now - (status === "stale" ? T.link.dataAt : T.link.heardAt || T.link.openedAt)) / 1000).toFixed(1);
         banner(
           status === "stale" ? "No new positions for " + since + " s" :
-          "Connection to Touchline lost " + since + " s ago. Trying again."
+          "Connection to Touchline lost " + since + " s ago. " + (T.link.refusal ? "It says: " + T.link.refusal + ". " : "") + "Trying again."
         );
       }
       // The card would hide the moment that somebody looks at.

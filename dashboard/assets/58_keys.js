@@ -5,20 +5,23 @@
   const T = (window.touchline = window.touchline || {});
   const STEP_US = 100e3;
   const byId = (id) => document.getElementById(id);
+  const PANELS = ["layers", "alerts", "strip", "lanes"];
+  const REMEMBERED = { strip: "engine", lanes: "timeline" }; // panels that take no focus
 
   /* Opens or closes a panel; of the popovers one at a time. */
   function toggle(name) {
     const panel = byId(name);
     const isOpen = panel.hidden;
-    for (const other of ["layers", "alerts"]) if (isOpen && name !== "strip") set(other, false);
+    const kept = REMEMBERED[name];
+    for (const other of ["layers", "alerts"]) if (isOpen && !kept) set(other, false);
     set(name, isOpen);
-    if (name === "strip") {
-      localStorage.setItem("engine", isOpen ? "open" : "");
-      if (isOpen && !byId("officials").hidden) T.officials.toggle();
-    }
+    if (kept) localStorage.setItem(kept, isOpen ? "open" : "closed");
+    if (name === "strip" && isOpen && !byId("officials").hidden) T.officials.toggle();
     if (name === "alerts") T.alerts.toggled();
-    if (isOpen && name !== "strip") panel.querySelector("input, button").focus();
+    if (isOpen && !kept) panel.querySelector("input, button").focus();
   }
+
+  const isKept = (name) => localStorage.getItem(REMEMBERED[name]) === "open";
 
   function set(name, isOpen) {
     byId(name).hidden = !isOpen;
@@ -30,7 +33,7 @@
     const open = ["layers", "alerts"].find((name) => !byId(name).hidden);
     if (open) toggle(open);
     else if (T.head.dismiss()) return true;
-    else if (T.list.selected()) T.list.select(null);
+    else if (T.list.selected() || T.moment.us !== null) T.list.select(null);
     else return false;
     return true;
   }
@@ -55,7 +58,7 @@
   const letter = (name, act) => (event) => event.key.toLowerCase() === name && !event.shiftKey && (act(), true);
 
   async function mount() {
-    for (const name of ["layers", "alerts", "strip"]) byId(name + "-toggle").onclick = () => toggle(name);
+    for (const name of PANELS) byId(name + "-toggle").onclick = () => toggle(name);
     const { help, keys, listen, theme } = await import("/pages/shared/shell.js");
     byId("help").onclick = help;
     keys(
@@ -68,6 +71,7 @@
       ["T", "follow the player of the chosen event, or no longer", letter("t", followPlayer)],
       ["Shift+T", "line or hull over players: takes the player of the chosen event in, or out (Shift and a click on a disc)", (event) => event.key === "T" && event.shiftKey && (gather(), true)],
       ["J", "follow the kind of the chosen event, or no longer", letter("j", followKind)],
+      ["H", "the timeline by level", letter("h", () => toggle("lanes"))],
       ["C", "the calm list, or everything at once", letter("c", T.list.everything)],
       ["K", "layers of the pitch", letter("k", () => toggle("layers"))],
       ["Z", "alerts", letter("z", () => toggle("alerts"))],
@@ -81,9 +85,10 @@
   T.keys = {
     mount() {
       mount();
-      if (localStorage.getItem("engine") && byId("officials").hidden) set("strip", true);
+      if (isKept("strip") && byId("officials").hidden) set("strip", true);
+      if (localStorage.getItem("timeline") === "closed") set("lanes", false);
     },
     /* The officials' panel takes the place of the figures of the engine. */
-    officials: (isOpen) => set("strip", !isOpen && Boolean(localStorage.getItem("engine"))),
+    officials: (isOpen) => set("strip", !isOpen && isKept("strip")),
   };
 })();

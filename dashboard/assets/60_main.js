@@ -12,6 +12,7 @@
     T.scene.step(now);
     T.moment.step(now);
     T.draw(now);
+    T.lanes.draw();
     T.stats.frames += 1;
     requestAnimationFrame(frame);
   }
@@ -20,6 +21,7 @@
     T.draw.mount(document.getElementById("overlay"));
     T.list.mount(document.getElementById("events"));
     T.find.mount();
+    T.lanes.mount();
     T.layers.mount();
     T.alerts.mount();
     T.keys.mount();

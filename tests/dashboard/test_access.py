@@ -131,7 +131,7 @@ def test_a_proxy_on_loopback_says_that_it_speaks_tls():
     assert "Secure" in answer
 
 
-@pytest.mark.parametrize("path", ["/", "/live/state", "/assets/style.css", "/nothing", "/metrics"])
+@pytest.mark.parametrize("path", ["/", "/assets/style.css", "/nothing", "/metrics"])
 @pytest.mark.parametrize("token", ["", RUN])
 def test_every_response_has_the_headers_of_a_locked_page(path: str, token: str):
     feed = ScriptedFeed(demo_sheet())
@@ -155,10 +155,11 @@ def test_nothing_of_a_sheet_is_part_of_the_document():
     document = client.get("/").text
     plain = TestClient(build_application(page_routes(LiveState(ScriptedFeed(demo_sheet())))), "http://localhost:8050")
     assert re.findall("<[^>]*>", document) == re.findall("<[^>]*>", plain.get("/").text)
-    for path in ("/_dash-layout", "/live/state"):
-        answer = client.get(path)
-        assert "hostile" in answer.text
-        assert answer.headers["content-type"] == "application/json"
+    answer = client.get("/_dash-layout")
+    assert "hostile" in answer.text
+    assert answer.headers["content-type"] == "application/json"
+    with client.websocket_connect("ws://localhost:8050/live/stream") as page:
+        assert "hostile" in page.receive_text()
 
 
 def test_the_page_takes_nothing():

@@ -12,10 +12,11 @@ from tests.hostile import PAGE, Victim, connections
 SCRIPT = b"/_dash-component-suites/plotly/package_data/plotly.min.js"
 KINDS = {
     "idle": b"",
-    "slow": b"GET /live/state HTTP/1.1\r\nHost: local",
-    "slow body": b"POST /live/state HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n{",
+    "slow": b"GET / HTTP/1.1\r\nHost: local",
+    "slow body": b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n{",
     "never reading": b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % SCRIPT,
-    "streams": b"GET /live/stream HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "streams": b"GET /live/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
 }
 
 
@@ -42,7 +43,7 @@ def test_a_thousand_hostile_connections_take_no_descriptor_that_the_match_needs(
         quiet, quiet_mb = victim.open_files(), victim.memory_mb()
         with connections(victim.address, KINDS[kind]):
             most = max(victim.open_files() for _ in range(10) if time.sleep(0.02) is None)
-            assert answered(int(victim.address), "/live/state", 8)
+            assert answered(int(victim.address), "/pages/shared/shell.js", 8)
             assert most - quiet < 250
             assert victim.memory_mb() - quiet_mb < 60
         assert victim.failures() == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -58,6 +59,12 @@ class LivePage:
         from selenium.webdriver import ActionChains
 
         ActionChains(self.browser.driver).send_keys(*keys).perform()
+
+    def click(self, x: float, y: float) -> None:
+        """Click a place of the window."""
+        for kind in ("mousePressed", "mouseReleased"):
+            event = {"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1}
+            self.browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
 
     def text(self, selector: str) -> str:
         return str(self.browser.run(TEXT, selector))
@@ -166,6 +173,55 @@ def test_a_click_holds_the_moment_and_a_key_leads_back(page: LivePage):
     page.browser.wait(lambda: page.browser.run(ball)[2] is None, "live")
     assert page.browser.run("return document.getElementById('reason').hidden")
     assert page.browser.run("return touchline.scene.clock") == 3.9 * US
+
+
+#: Place in the window of an event's dot in the timeline, and the colour of its middle; None while it is not there.
+DOT = """
+const dot = touchline.lanes.dots().find(([id]) => id === arguments[0]);
+if (!dot) return null;
+const canvas = document.getElementById('lanes'), box = canvas.getBoundingClientRect();
+const [x, y] = [dot[1], dot[2]].map((at) => Math.round(at * canvas.width / box.width));
+const [r, g, b] = canvas.getContext('2d').getImageData(x, y, 1, 1).data;
+return {x: box.left + dot[1], y: box.top + dot[2], ink: [r, g, b]};
+"""
+
+
+def test_the_timeline_has_the_events_of_the_list_by_level_and_each_leads_to_its_moment(page: LivePage):
+    kick, shot = attempt(1, 1.0, level=6), demo_event("shot.attempt", 3 * US, "ball:2", team="away", level=6)
+    corner, doubtful = demo_event("restart.corner", 5 * US, "ball:3", team="home", level=9), attempt(4, 6.0, level=6)
+    later = msgspec.structs.replace(corner, ts_us=round(5.5 * US))
+    page.at(8.0, frontier_s=2.0)
+    for event in (kick, shot, corner):
+        page.feed.publish(event)
+    page.feed.publish(msgspec.structs.replace(doubtful, confidence=0.3))
+    page.open()
+
+    def dot(event: EventRecord) -> dict[str, Any]:
+        found: dict[str, Any] = page.browser.wait(lambda: page.browser.run(DOT, event.id), f"the dot of {event.id}")
+        return found
+
+    assert dot(kick)["y"] == dot(shot)["y"] > dot(corner)["y"], "a lane a level, the highest on top"
+    second = (dot(shot)["x"] - dot(kick)["x"]) / 2
+    assert dot(corner)["x"] - dot(shot)["x"] == pytest.approx(2 * second, abs=0.5)
+    assert page.browser.run(DOT, doubtful.id) is None, "it is calm"
+    colours = "const of = (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();"
+    hexes = page.browser.run(colours + "return ['home', 'panel'].map(of)")
+    home, panel = ([int(text[at : at + 2], 16) for at in (1, 3, 5)] for text in hexes)
+    assert (dot(kick)["ink"], dot(shot)["ink"]) == (home, panel), "confirmed is filled, tentative hollow"
+    page.feed.amend(corner, later)
+    page.browser.wait(lambda: dot(corner)["x"] - dot(kick)["x"] == pytest.approx(4.5 * second, abs=0.5), "its new time")
+    page.feed.publish(shot, -1)
+    page.browser.wait(lambda: dot(shot)["ink"] not in (panel, home), "the cross")
+    page.press("c")
+    dot(doubtful)
+    at = dot(later)
+    page.click(at["x"], at["y"])
+    page.browser.wait(lambda: page.browser.run("return touchline.moment.us") == later.ts_us, "its moment")
+    assert "Corner" in page.text("#reason")
+    page.press("h")
+    page.browser.wait(lambda: page.browser.run("return document.getElementById('lanes').hidden"), "it to close")
+    page.open()
+    assert page.browser.run("return document.getElementById('lanes').hidden"), "the browser remembers"
 
 
 def test_search_and_following_choose_lines_and_a_followed_kind_comes_from_any_family(page: LivePage):

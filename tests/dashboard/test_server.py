@@ -8,31 +8,39 @@ import json
 import os
 import re
 import socket
+import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+import msgspec
 import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+from websockets.exceptions import InvalidStatus
 
-from dashboard import connections
+from dashboard import connections, routes
 from dashboard.connections import CONNECTIONS_MAX
 from dashboard.demo import ScriptedFeed, demo_event, demo_sheet, view_at
+from dashboard.families import FAMILY_NAMES
 from dashboard.feed import CameraPose
-from dashboard.live import LiveState
+from dashboard.live import LiveState, Reader
 from dashboard.page import build_app
 from dashboard.routes import STREAMS_MAX, page_routes
 from dashboard.server import PortInUseError, ServerError, TokenNeededError, WebServer, build_application
+from football.lifecycle import ENTRIES_PER_GROUP
 from football.match_sheet import MatchSheet
 from football.pitch import PitchError
+from football.update_stream import Health
+from tests.live_stream import LiveStream, live_state, live_stream
 from tests.waiting import eventually
 
 SHOT = demo_event("shot.attempt", 1_000_000, "ball:1", team="home", player="home_9", x_m=30.0, y_m=0.0)
 
+HEALTH = Health(0, 0, {}, {}, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 HALF_A_POST = (
     b"POST /_dash-update-component HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -45,15 +53,41 @@ def feed() -> ScriptedFeed:
     return ScriptedFeed(demo_sheet())
 
 
+class Advancing:
+    """Moves the clock of a feed while the context lasts, so that each message has news."""
+
+    def __init__(self, feed: ScriptedFeed) -> None:
+        self._feed, self._over = feed, threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        now_us = 0
+        while not self._over.wait(0.01):
+            now_us += 10_000
+            self._feed.advance(now_us, 0)
+
+
 def client_of(feed: ScriptedFeed, token: str = "") -> TestClient:
     application = build_application(page_routes(LiveState(feed)), token)
     return TestClient(application, "http://localhost:8050", follow_redirects=False)
 
 
 def state(client: TestClient, query: str = "") -> dict[str, Any]:
-    answer = client.get(f"/live/state{query}")
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    """The first message of a page."""
+    with client.websocket_connect(f"ws://localhost:8050/live/stream{query}") as page:
+        return page.receive_json()
+
+
+def later(client: TestClient, before: dict[str, Any]) -> dict[str, Any]:
+    """The first message of a page that comes back."""
+    return {"run": before["run"], **state(client, f"?run={before['run']}&version={before['version']}")}
 
 
 def test_before_any_data_the_state_is_empty_but_complete(feed: ScriptedFeed):
@@ -64,16 +98,18 @@ def test_before_any_data_the_state_is_empty_but_complete(feed: ScriptedFeed):
     assert message["sheet"]["home"] == "Harbour United"
 
 
-def test_positions_are_told_in_metres_with_their_event_time(feed: ScriptedFeed):
+def test_positions_are_told_in_centimetres_with_their_event_time(feed: ScriptedFeed):
     feed.advance(4_000_000, 0, view_at(4_000_000))
     message = state(client_of(feed))
     assert message["clock_us"] == 4_000_000
-    assert len(message["players"]) == 22
-    identity, x_m, y_m, old = message["players"][0]
-    assert (identity, old) == ("home_1", False)
-    assert abs(x_m) <= 52.5
-    assert abs(y_m) <= 34.0
-    assert len(message["ball"]) == 3
+    assert (len(message["ids"]), message["ids"][0]) == (22, "home_1")
+    *players, x_cm, y_cm, z_cm = message["cm"]
+    assert len(players) == 44
+    assert all(abs(value) <= 5_250 for value in players)
+    ball = view_at(4_000_000).ball
+    assert ball is not None
+    assert (x_cm, y_cm, z_cm) == tuple(round(100 * value) for value in (ball.x_m, ball.y_m, ball.z_m))
+    assert "old" not in message
 
 
 def test_an_event_is_told_in_each_of_its_states_by_version(feed: ScriptedFeed):
@@ -84,12 +120,12 @@ def test_an_event_is_told_in_each_of_its_states_by_version(feed: ScriptedFeed):
     (row,) = first["rows"]
     assert (row["id"], row["state"], row["latency_ms"]) == (SHOT.id, "tentative", 200.0)
     feed.advance(1_400_000, 1_000_001)
-    second = state(client, f"?events={first['version']}")
+    second = later(client, first)
     assert [row["state"] for row in second["rows"]] == ["confirmed"]
     feed.publish(SHOT, -1)
-    third = state(client, f"?events={second['version']}")
+    third = later(client, second)
     assert [row["state"] for row in third["rows"]] == ["withdrawn"]
-    assert "rows" not in state(client, f"?events={third['version']}")
+    assert not {"rows", "sheet"} & set(later(client, third))
 
 
 def test_the_score_comes_with_the_events(feed: ScriptedFeed):
@@ -116,9 +152,12 @@ def test_families_are_filtered_and_unknown_ones_refused(feed: ScriptedFeed):
     assert [row["kind"] for row in state(client)["rows"]] == ["shot.attempt"]
     assert [row["kind"] for row in state(client, "?families=ball")["rows"]] == ["hit"]
     assert state(client, "?families=")["rows"] == []
-    answer = client.get("/live/state?families=dribbles")
-    assert answer.status_code == 400
-    assert "passes" in answer.text
+    with (
+        client.websocket_connect("ws://localhost:8050/live/stream?families=dribbles") as page,
+        pytest.raises(WebSocketDisconnect) as refused,
+    ):
+        page.receive_json()
+    assert (refused.value.code, "passes" in refused.value.reason) == (1008, True)
 
 
 def test_the_end_is_told_with_totals_that_no_filter_hides(feed: ScriptedFeed):
@@ -155,11 +194,11 @@ def test_scripts_are_sent_whole_from_one_copy(feed: ScriptedFeed):
 def test_a_token_opens_the_page_once_and_the_cookie_from_then_on(feed: ScriptedFeed):
     client = client_of(feed, token="pitch side")
     assert client.get("/").status_code == 401
-    assert client.get("/live/state").status_code == 401
-    assert client.get("/live/state?token=wrong").status_code == 401
+    assert client.get("/pages/shared/shell.js").status_code == 401
+    assert client.get("/pages/shared/shell.js?token=wrong").status_code == 401
     opened = client.get("/?token=pitch%20side")
     assert (opened.status_code, opened.headers["location"]) == (302, "/")
-    assert client.get("/live/state").status_code == 200
+    assert client.get("/pages/shared/shell.js").status_code == 200
     assert "HttpOnly" in opened.headers["set-cookie"]
     assert "pitch" not in client.cookies["touchline_8050"]
 
@@ -175,9 +214,9 @@ def test_a_cookie_of_another_token_opens_nothing(feed: ScriptedFeed):
 def test_an_open_page_answers_to_local_names_only(feed: ScriptedFeed):
     client = client_of(feed)
     for name in ("localhost:8050", "127.0.0.1:8050", "[::1]:8050", "localhost"):
-        assert client.get("/live/state", headers={"Host": name}).status_code == 200
+        assert client.get("/", headers={"Host": name}).status_code == 200
     for name in ("evil.example", "evil.example:8050", "192.168.1.5:8050"):
-        assert client.get("/live/state", headers={"Host": name}).status_code == 403
+        assert client.get("/", headers={"Host": name}).status_code == 403
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "pitch.example"])
@@ -208,7 +247,7 @@ def test_a_pitch_that_cannot_be_played_on_is_refused_and_the_port_is_free_again(
 
 def test_stopping_frees_the_port_and_ends_open_streams(feed: ScriptedFeed):
     server = WebServer(page_routes(LiveState(feed)))
-    stream = _open_stream(server.url)
+    stream = LiveStream(server.url)
     assert next(stream)["sheet"]["away"] == "Northgate Rovers"
     server.stop()
     server.stop()
@@ -219,8 +258,7 @@ def test_stopping_frees_the_port_and_ends_open_streams(feed: ScriptedFeed):
 
 def test_the_stream_begins_complete_and_goes_on_with_what_changes(feed: ScriptedFeed):
     feed.publish(SHOT)
-    with WebServer(page_routes(LiveState(feed))) as server:
-        stream = _open_stream(server.url)
+    with WebServer(page_routes(LiveState(feed))) as server, live_stream(server.url) as stream:
         first = next(stream)
         assert [row["id"] for row in first["rows"]] == [SHOT.id]
         feed.publish(SHOT, -1)
@@ -229,15 +267,118 @@ def test_the_stream_begins_complete_and_goes_on_with_what_changes(feed: Scripted
         assert "sheet" not in second
 
 
+def test_a_page_that_comes_back_continues_and_with_another_server_begins_anew(feed: ScriptedFeed):
+    feed.publish(SHOT)
+    live, other = LiveState(feed), LiveState(feed)
+    before = state(TestClient(build_application(page_routes(live)), "http://localhost:8050"))
+    feed.publish(SHOT, -1)
+    with WebServer(page_routes(live)) as same, WebServer(page_routes(other)) as another:
+        query = f"?run={before['run']}&version={before['version']}"
+        continued, anew = live_state(same.url, query), live_state(another.url, query)
+    assert [row["state"] for row in continued["rows"]] == ["withdrawn"]
+    assert ("sheet" in continued, "sheet" in anew) == (False, True)
+
+
+def test_a_page_that_has_missed_more_than_a_family_holds_begins_anew(feed: ScriptedFeed):
+    client = client_of(feed)
+    before = state(client)
+    for number in range(ENTRIES_PER_GROUP):
+        feed.publish(demo_event("shot.attempt", number, f"ball:{number}"))
+    after = later(client, before)
+    assert (len(after["rows"]), "sheet" in after) == (ENTRIES_PER_GROUP, False)
+    feed.publish(demo_event("shot.off", 1, "ball:1"))
+    assert "sheet" in later(client, before)
+
+
+def test_a_page_that_acknowledges_nothing_gets_no_more_than_a_second_of_messages(
+    feed: ScriptedFeed, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(routes, "ACKNOWLEDGED_S", 0.3)
+    monkeypatch.setattr(routes, "UNACKNOWLEDGED_MAX", 5)
+    with WebServer(page_routes(LiveState(feed))) as server, Advancing(feed):
+        silent = LiveStream(server.url, silent=True)
+        assert silent.refusal() == (1008, "the page acknowledges nothing")
+        assert silent.received == 5
+        page = LiveStream(server.url)
+        assert all(next(page) for _ in range(12))
+        page.say("1000000")
+        assert page.refusal()[0] == 1008
+
+
+def test_what_a_page_adds_up_is_what_the_feed_has(feed: ScriptedFeed):
+    live = LiveState(feed)
+    often, seldom = (Reader(live, FAMILY_NAMES) for _ in range(2))
+    pages: list[tuple[Reader, dict[str, Any]]] = [(often, {}), (seldom, {})]
+    cameras = [CameraPose("main", None), CameraPose("main", None, mode="offline")]
+    for tick in range(60):
+        view = view_at(40_000 * tick)
+        objects = view.players if tick % 20 < 15 else view.players[:-1]
+        shown = msgspec.structs.replace(view, players=objects, ball=view.ball if tick % 7 else None)
+        feed.advance(40_000 * tick, 0, shown)
+        feed.report(HEALTH, {}, cameras[tick // 8 % 2])
+        live.step()
+        for page, has in pages[: 1 if tick % 3 else 2]:
+            _add_up(has, json.loads(page.next(strip=False) or "{}"))
+            bodies = [round(100 * value) for body in objects for value in (body.x_m, body.y_m)]
+            ball = [round(100 * value) for value in (view.ball.x_m, view.ball.y_m, view.ball.z_m)] if shown.ball else []
+            assert has["ids"] == [body.object_id for body in objects]
+            assert has["cm"] == bodies + ball
+            assert has["cameras"][0]["mode"] == cameras[tick // 8 % 2].mode
+
+
+def _add_up(has: dict[str, Any], message: dict[str, Any]) -> None:
+    """What a page does with a message."""
+    if "cm" in message and "ids" not in message:
+        message["cm"] = [old + new for old, new in zip(has["cm"], message["cm"], strict=True)]
+    has.update(message)
+
+
+def test_pages_that_need_the_same_get_one_message_that_is_made_once(
+    feed: ScriptedFeed, monkeypatch: pytest.MonkeyPatch
+):
+    live = LiveState(feed)
+    made = []
+    whole = live.message
+    monkeypatch.setattr(live, "message", lambda *had, **how: made.append(1) or whole(*had, **how))
+    same = [Reader(live, {"shots"}) for _ in range(5)]
+    for tick in range(3):
+        feed.advance(40_000 * tick, 0, view_at(40_000 * tick))
+        live.step()
+        assert len({page.next(strip=False) for page in same}) == 1
+    assert len(made) == 3
+
+
 def test_the_number_of_open_pages_is_bounded_and_closed_ones_make_room(feed: ScriptedFeed):
     with WebServer(page_routes(LiveState(feed))) as server:
-        streams = [_open_stream(server.url) for _ in range(STREAMS_MAX)]
+        streams = [LiveStream(server.url) for _ in range(STREAMS_MAX)]
         for stream in streams:
             next(stream)
-        assert _status_of(server.url, "/live/stream") == 503
+        assert LiveStream(server.url).refusal() == (1013, f"{STREAMS_MAX} pages are open already; close one")
         streams.pop().close()
-        # The server notices at its next sign of life that nobody listens.
-        assert any(_status_of(server.url, "/live/stream") == 200 or time.sleep(0.1) for _ in range(100))
+
+        def is_admitted() -> bool:
+            with live_stream(server.url) as page:
+                return next(page, None) is not None
+
+        eventually(is_admitted)
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null"])
+def test_a_page_of_another_origin_reads_nothing(feed: ScriptedFeed, origin: str):
+    with WebServer(page_routes(LiveState(feed))) as server:
+        with pytest.raises(InvalidStatus, match="403"):
+            LiveStream(server.url, headers={"Origin": origin})
+        assert live_state(server.url, headers={"Origin": server.url})
+
+
+def test_without_the_token_or_its_session_the_stream_stays_closed(feed: ScriptedFeed):
+    with WebServer(page_routes(LiveState(feed)), token="pitch") as server:
+        with pytest.raises(InvalidStatus, match="401"):
+            LiveStream(server.url)
+        with contextlib.closing(_connection(server.url)) as connection:
+            connection.request("GET", "/?token=pitch")
+            cookie = connection.getresponse().headers["set-cookie"].partition(";")[0]
+        assert live_state(server.url, headers={"Cookie": cookie})
 
 
 def test_a_link_with_a_token_works_as_it_is_printed(feed: ScriptedFeed):
@@ -247,27 +388,19 @@ def test_a_link_with_a_token_works_as_it_is_printed(feed: ScriptedFeed):
 
 
 def _status_of(url: str, path: str) -> int:
-    address = urlsplit(url)
-    with contextlib.closing(http.client.HTTPConnection(address.hostname or "", address.port, timeout=10)) as connection:
+    with contextlib.closing(_connection(url)) as connection:
         connection.request("GET", path)
         return connection.getresponse().status
 
 
-def _open_stream(url: str) -> Iterator[dict[str, Any]]:
+def _connection(url: str) -> http.client.HTTPConnection:
     address = urlsplit(url)
-    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=10)
-    connection.request("GET", "/live/stream")
-    answer = connection.getresponse()
-    assert answer.status == 200
-    with contextlib.closing(connection), answer:
-        for line in answer:
-            if line.startswith(b"data: "):
-                yield json.loads(line[6:])
+    return http.client.HTTPConnection(address.hostname or "", address.port, timeout=10)
 
 
 def test_stopping_with_many_viewers_is_quick_and_logs_nothing(feed: ScriptedFeed, caplog: pytest.LogCaptureFixture):
     server = WebServer(page_routes(LiveState(feed)))
-    streams = [_open_stream(server.url) for _ in range(STREAMS_MAX)]
+    streams = [LiveStream(server.url) for _ in range(STREAMS_MAX)]
     for stream in streams:
         next(stream)
     began_s = time.monotonic()
@@ -280,12 +413,12 @@ def test_stopping_with_many_viewers_is_quick_and_logs_nothing(feed: ScriptedFeed
 
 def test_idle_connections_take_no_place_from_a_viewer(feed: ScriptedFeed):
     with WebServer(page_routes(LiveState(feed))) as server, contextlib.ExitStack() as idle:
-        viewer = _open_stream(server.url)
+        viewer = LiveStream(server.url)
         next(viewer)
         before = _open_files()
         for _ in range(3 * CONNECTIONS_MAX):
             idle.enter_context(_connected(server.url))
-        assert _status_of(server.url, "/live/state") == 200
+        assert _status_of(server.url, "/pages/shared/shell.js") == 200
         # Both ends are in this process: all of the clients', and of the server's no more than its limit.
         assert _open_files() - before <= 3 * CONNECTIONS_MAX + CONNECTIONS_MAX + 1
         assert next(viewer), "a stream is no idle connection"
@@ -295,11 +428,11 @@ def test_connections_to_all_servers_of_a_process_are_bounded(feed: ScriptedFeed,
     monkeypatch.setattr(connections, "PROCESS_CONNECTIONS_MAX", 20)
     with contextlib.ExitStack() as opened:
         servers = [opened.enter_context(WebServer(page_routes(LiveState(feed)))) for _ in range(3)]
-        viewer = _open_stream(servers[0].url)
+        viewer = LiveStream(servers[0].url)
         next(viewer)
         clients = [opened.enter_context(_connected(server.url)) for server in servers for _ in range(15)]
         for server in servers:
-            assert _status_of(server.url, "/live/state") == 200
+            assert _status_of(server.url, "/pages/shared/shell.js") == 200
         eventually(lambda: len(connections._open) <= 20)  # each port's own thread closes what gives way
         assert next(viewer)
         assert any(_ended(client) for client in clients[:15]), "the oldest of another port gave way"
@@ -308,7 +441,7 @@ def test_connections_to_all_servers_of_a_process_are_bounded(feed: ScriptedFeed,
 def test_connections_that_are_all_at_work_leave_a_clear_refusal(feed: ScriptedFeed, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(connections, "CONNECTIONS_MAX", 2)
     with WebServer(page_routes(LiveState(feed))) as server:
-        viewers = [_open_stream(server.url) for _ in range(2)]
+        viewers = [LiveStream(server.url) for _ in range(2)]
         for viewer in viewers:
             next(viewer)
         with _connected(server.url) as refused:

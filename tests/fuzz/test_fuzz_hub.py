@@ -12,9 +12,10 @@ from starlette.testclient import TestClient
 from app.hub.client import HubConnectionError, frame, read_length
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub, HubError
+from dashboard.families import FAMILY_NAMES
 from dashboard.live import LiveState
 from dashboard.page import build_app
-from dashboard.routes import page_routes
+from dashboard.routes import KINDS_MAX, _families, _kinds, _Page, _version, page_routes
 from dashboard.server import build_application
 from football.match_sheet import MatchSheet
 from football.update_stream import BallView, EventRecord, UpdateMessage, UpdateRecord, View
@@ -98,11 +99,29 @@ def test_without_the_token_nothing_is_heard(cases: int):
 
 
 @both
+def test_nothing_that_a_page_says_breaks_its_stream(cases: int):
+    hold(cases, st.text(max_size=30) | st.integers().map(str), lambda text: _Page(*[None] * 3).acknowledge(text))
+
+    def body(query: dict[str, str]) -> None:
+        assert -1 <= _version(query) < 10**20
+        assert len(_kinds(query)) <= KINDS_MAX
+        assert (_families(query) is None) == ("families" in query and not _families_known(query["families"]))
+
+    names = st.sampled_from(["families", "kinds", "version", "run"])
+    values = st.text(max_size=60) | st.lists(st.sampled_from([*FAMILY_NAMES, "", "hit"])).map(",".join)
+    hold(cases, st.dictionaries(names, values), body)
+
+
+def _families_known(text: str) -> bool:
+    return all(name in FAMILY_NAMES for name in text.split(",") if name)
+
+
+@both
 def test_no_question_breaks_the_page(cases: int):
     feed = MatchFeed(MatchSheet("final"))
     feed.apply(MESSAGES[0], 0)
     rules = {rule.rule for rule in build_app(feed).server.url_map.iter_rules() if "GET" in (rule.methods or ())}
-    paths = sorted(rule for rule in {*rules, "/live/state"} if "<" not in rule and "reload" not in rule)
+    paths = sorted(rule for rule in rules if "<" not in rule and "reload" not in rule)
     routes = page_routes(LiveState(feed))
     guarded, opened = (
         TestClient(build_application(routes, token), "http://localhost:8050", raise_server_exceptions=False)

@@ -54,7 +54,7 @@ class Replay {
     this.pitch = new Pitch(byId("pitch"), sheet, span.lines);
     this.timeline = new Timeline(match, span.families, this.names);
     this.list = new List(byId("list"), this.timeline, (event) => this.choose(event));
-    this.track = new Track(byId("track"), this.timeline, this.player);
+    this.track = new Track(byId("track"), this.timeline, this.player, (event) => this.choose(event));
     this.machine = new Machine(byId("machine"), this.player, this.timeline, span.now_us, () => this.read());
     this.notes = new Notes(byId("notes"), match, this.player, (clips) => {
       this.track.notes = clips;
@@ -215,6 +215,8 @@ class Replay {
   choose(event, jump = true) {
     this.chosen = event;
     this.list.mark(event);
+    this.track.chosen = event && event.id;
+    this.isDirty = true;
     if (event && jump) {
       this.player.play(false);
       this.player.seek(event.ts_us);

@@ -1,5 +1,6 @@
 /* The events of the match: filters, the list, the track under the pitch, and the jump from event to event. */
 import { api, clock, element, of, token } from "/pages/shared/shell.js";
+import { Lanes } from "/pages/shared/lanes.js";
 import { compared } from "./machine.js";
 
 const ROW = 2.05; // height of a row of the list, in em
@@ -159,11 +160,12 @@ export class List {
 
   row(event, top) {
     const names = this.timeline.names;
+    const said = (one) => one.title + (one.variety ? " " + one.variety : "") + ", " + (names.brief([one.player, one.other].filter((id) => id)) || "nobody") + " at " + clock(one.ts_us, 1);
     const people = names.brief([event.player, event.other].filter((id) => id)) || names.team(event.team);
     const looks = ["event", event.state, event.team || "neither", event.id === this.chosen ? "chosen" : "", event.change ? "changed" : "", event.revision ? "amended" : ""];
     const state = event.change || event.state + (event.revision ? " ↺" : "");
     const row = element(
-      "button", { class: looks.join(" "), dataset: { id: event.id }, title: event.state + " · " + event.kind + (event.variant ? " (" + event.variant + ")" : "") + " · level " + event.level + (event.revision ? " · amended " + event.revision + "×" : ""), onclick: () => this.choose(event) },
+      "button", { class: looks.join(" "), dataset: { id: event.id }, title: event.state + " · " + event.kind + (event.variant ? " (" + event.variant + ")" : "") + " · level " + event.level + (event.revision ? " · amended " + event.revision + "×, was " + event.older.map(said).join("; ") : ""), onclick: () => this.choose(event) },
       element("span", { class: "dot" }), element("span", { class: "time" }, clock(event.ts_us, 1)),
       element("span", { class: "what" }, event.title, event.variety ? element("small", {}, " " + event.variety) : ""),
       element("span", { class: "who" }, people), element("span", { class: "state" }, element("span", { class: event.change ? "" : "word" }, state))
@@ -195,28 +197,32 @@ export class List {
   }
 }
 
-/* The track: the whole match above, half a minute around the playhead in a row for each family below. */
+/* The track: the whole match above, half a minute around the playhead in lanes by level below. */
 export class Track {
-  constructor(canvas, timeline, player) {
+  constructor(canvas, timeline, player, choose) {
     this.canvas = canvas;
     this.pen = canvas.getContext("2d");
+    this.lanes = new Lanes(this.pen);
     this.timeline = timeline;
     this.player = player;
     this.notes = [];
+    this.chosen = null;
     let held = false;
-    const at = (event) => {
-      const box = canvas.getBoundingClientRect();
-      const share = (event.clientX - box.left) / box.width;
-      const near = event.clientY - box.top > this.split;
-      return near ? player.us + (share - 0.5) * 2 * this.nearUs : player.beginUs + share * (player.endUs - player.beginUs);
-    };
+    const whole = (event) => player.beginUs + (event.offsetX / canvas.clientWidth) * (player.endUs - player.beginUs);
     canvas.addEventListener("pointerdown", (event) => {
       held = event.offsetY <= this.split;
-      if (held) canvas.setPointerCapture(event.pointerId);
-      player.seek(at(event));
+      if (held) {
+        canvas.setPointerCapture(event.pointerId);
+        player.seek(whole(event));
+        return;
+      }
+      const found = this.lanes.under(event.offsetX, event.offsetY);
+      if (found) choose(found);
+      else player.seek(this.lanes.time(event.offsetX));
     });
-    canvas.addEventListener("pointermove", (event) => held && player.seek(at(event)));
+    canvas.addEventListener("pointermove", (event) => held && player.seek(whole(event)));
     canvas.addEventListener("pointerup", () => (held = false));
+    timeline.changed(() => this.lanes.reset(timeline.shown));
     this.nearUs = 20e6;
     this.split = 0;
   }
@@ -257,54 +263,9 @@ export class Track {
     }
     pen.fillStyle = colour.text;
     pen.fillRect(whole(player.us) - 1, 0, 2, this.split);
-    this.near(box, size, colour);
-  }
-
-  near(box, size, colour) {
-    const { pen, player, timeline } = this;
-    const chosen = timeline.families.filter(([name]) => timeline.filter.families.has(name));
-    const height = (box.height - this.split) / Math.max(1, chosen.length);
-    const x = (us) => (0.5 + (us - player.us) / (2 * this.nearUs)) * box.width;
-    pen.font = Math.min(0.85 * size, 0.8 * height) + 'px "Inter", sans-serif';
-    pen.textBaseline = "middle";
-    pen.textAlign = "left";
-    const labels = Math.max(0, ...chosen.map(([, label]) => pen.measureText(label).width)) + 12;
-    chosen.forEach(([name, label], i) => {
-      const y = this.split + (i + 0.5) * height;
-      pen.strokeStyle = colour.edge;
-      pen.lineWidth = 1;
-      pen.beginPath();
-      pen.moveTo(0, y);
-      pen.lineTo(box.width, y);
-      pen.stroke();
-      for (const event of timeline.shown) {
-        if (event.family === name && Math.abs(event.ts_us - player.us) < this.nearUs) this.dot(event, x(event.ts_us), y, Math.min(0.4 * height, 0.42 * size), colour);
-      }
-      // Dots pass beneath the name of their lane.
-      pen.fillStyle = colour.panel;
-      pen.fillRect(0, this.split + i * height, labels, height);
-      pen.fillStyle = colour.soft;
-      pen.fillText(label, 4, y);
-    });
-    pen.fillStyle = colour.text;
-    pen.fillRect(box.width / 2 - 0.75, this.split, 1.5, box.height - this.split);
-  }
-
-  dot(event, x, y, radius, colour) {
-    const { pen } = this;
-    pen.strokeStyle = pen.fillStyle = event.state === "withdrawn" ? colour.withdrawn : colour[event.team] || colour.soft;
-    pen.lineWidth = 1.8;
-    pen.beginPath();
-    if (event.state === "withdrawn") {
-      pen.moveTo(x - radius, y - radius);
-      pen.lineTo(x + radius, y + radius);
-      pen.moveTo(x - radius, y + radius);
-      pen.lineTo(x + radius, y - radius);
-      pen.stroke();
-      return;
-    }
-    pen.arc(x, y, radius, 0, 2 * Math.PI);
-    if (event.state === "confirmed") pen.fill();
-    else pen.stroke();
+    const [fromUs, toUs] = [player.us - this.nearUs, player.us + this.nearUs];
+    const events = timeline.shown.filter((event) => event.ts_us > fromUs - 1e6 && event.ts_us < toUs + 1e6);
+    const near = { x: 0, y: this.split, width: box.width, height: box.height - this.split };
+    this.lanes.draw(near, { events, fromUs, toUs, nowUs: player.us, size, colour, chosen: this.chosen });
   }
 }

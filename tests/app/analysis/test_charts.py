@@ -166,6 +166,14 @@ def test_the_ppda_of_each_team_is_in_its_own_score_and_phase(match):
         assert shown == notes
 
 
+def test_with_a_team_chosen_the_distances_of_both_teams_are_in_its_score(match):
+    seen, own, whole = (
+        {row["figure"]: row["away"] for row in rows_of(match, "teams", **values)}["Distance"]
+        for values in ({"team": "home", "score": "ahead"}, {"score": "behind"}, {})
+    )
+    assert seen == own < whole
+
+
 def test_duels_belong_to_both_players(match):
     assert notes_of(match, "duel_map")["home"] == {"ground": 0, "loose": 0, "aerial": 1, "take-on": 1}
     found = {row["player"]: row for row in rows_of(match, "duels")}

@@ -102,5 +102,5 @@ def test_valid_tokens_suffice_to_listen_beyond_loopback(tmp_path: Path, tokens, 
     settings = make_settings({"store": tmp_path / "new", "port": 0, "metrics_port": 0, "host": "0.0.0.0"})
     with Monitoring(tmp_path) as monitoring, servers_of(settings, monitoring) as servers:
         page = servers.open_page(MatchFeed(SHEET))
-        assert send(page, "GET", "/live/state")[0] == 401
-        assert send(page, "GET", "/live/state", tokens["viewer"])[0] == 200
+        assert send(page, "GET", "/pages/shared/shell.js")[0] == 401
+        assert send(page, "GET", "/pages/shared/shell.js", tokens["viewer"])[0] == 200

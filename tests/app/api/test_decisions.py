@@ -25,6 +25,7 @@ from tests.app.api.test_matches import Game, event
 from tests.app.recorded.conftest import serving
 from tests.app.recorded.derby import DONE, derby_store
 from tests.app.run.test_servers import ask
+from tests.live_stream import live_state
 from tests.waiting import eventually
 
 PASS = event(1, ts_us=1_000_000)
@@ -133,8 +134,7 @@ def test_a_match_that_has_ended_is_corrected_by_a_window_and_open_pages_see_it(t
             return str(rows[0]["event"]["player"])
 
         def shown() -> set[str]:
-            rows = json.loads(ask(server.url, "/live/state")[1])["rows"]
-            return {row["player"] for row in rows if row["id"] == DONE.id}
+            return {row["player"] for row in live_state(server.url)["rows"] if row["id"] == DONE.id}
 
         eventually(lambda: shown() == {"home_9"})
         body = json.dumps({"kind": "correction", **about}).encode()

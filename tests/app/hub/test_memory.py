@@ -73,6 +73,7 @@ def test_the_driver_holds_as_much_after_an_hour_as_after_twenty_minutes(tmp_path
         health = Health(at_us, at_us, {}, {}, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         message = UpdateMessage("m", 0, at_us, at_us - LATENESS_US, tuple(updates), health=health, due_wall_us=1)
         feed.apply(message, 1)
+        live.step()
         page.next(strip=False)
         if at_us % (MINUTE_US // 2) == 0:
             monitor.committed({"next_seq": seq, "frontier_us": at_us - LATENESS_US}, 0, 0.0)

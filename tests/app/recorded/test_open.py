@@ -17,6 +17,7 @@ from tests.app.recorded.conftest import TOKEN, serving
 from tests.app.recorded.derby import FRAME_US, S, commit_window, derby_store, empty_store
 from tests.app.tables.small_match import small_store
 from tests.dashboard.chromium import Browser
+from tests.live_stream import live_state
 
 
 def test_matches_are_named_by_their_folders(season: Path):
@@ -97,7 +98,7 @@ def test_an_ended_match_has_its_last_positions_though_its_watermark_lies_beyond_
 def _ended_state(server: WebServer) -> dict[str, Any]:
     """The state of the live page once the thread that fills it has ended."""
     for _ in range(200):
-        state: dict[str, Any] = httpx.get(f"{server.url}/live/state").json()
+        state = live_state(server.url)
         if state["ended"]:
             return state
     raise AssertionError("the live page does not reach the end of the match")

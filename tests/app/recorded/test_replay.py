@@ -69,6 +69,8 @@ def test_the_timeline_has_withdrawn_and_amended_events(url: str):
     assert states(found) == {
         PASS.id: ("confirmed", 0), DONE.id: ("confirmed", 1), WRONG.id: ("withdrawn", 0), GOAL.id: ("confirmed", 0),
     }  # fmt: skip
+    older = {one["id"]: [version["player"] for version in one["older"]] for one in found["events"]}
+    assert (older[DONE.id], older[PASS.id]) == ([DONE.player], [])
     assert found["directions"] == [{"from_us": 0, "team": "home"}]
     (stroke,) = [mark for mark in found["marks"] if mark["shape"] == "pass"]
     assert (stroke["x_m"], stroke["to_x_m"], stroke["outcome"]) == (PASS.x_m, AMENDED.x_m, "pass.complete")

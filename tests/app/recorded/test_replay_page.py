@@ -148,6 +148,22 @@ def test_events_lead_the_pitch_and_open_their_explanation(
     browser.wait(lambda: text_of(browser, "#score") == "0 – 0", "the score")
 
 
+def test_a_dot_of_the_track_opens_its_event(browser: Browser, server: WebServer):
+    opened(browser, server, "&t=44")
+    find = """
+    const dot = replay.track.lanes.dots.find(([event]) => event.id === arguments[0]);
+    const box = document.getElementById('track').getBoundingClientRect();
+    return dot && {x: box.left + dot[1], y: box.top + dot[2]};
+    """
+    at = browser.wait(lambda: browser.run(find, GOAL.id), "the dot")
+    for kind in ("mousePressed", "mouseReleased"):
+        event = {"type": kind, "button": "left", "clickCount": 1, **at}
+        browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+    browser.wait(lambda: browser.run("return replay.chosen && replay.chosen.id") == GOAL.id, "the event")
+    assert now_us(browser) == GOAL.ts_us
+    assert not browser.run("return document.getElementById('reason').hidden")
+
+
 def test_an_address_with_an_event_opens_it(browser: Browser, server: WebServer):
     opened(browser, server, "&event=goal.scored%23goal%3A1")
     browser.wait(lambda: now_us(browser) == GOAL.ts_us, "the moment of the goal")

@@ -126,7 +126,7 @@ def test_each_match_has_a_page_at_its_port_with_metrics_health_and_links_to_the_
             pages = [servers.open_page(MatchFeed(MatchSheet(match_id=name))) for name in ("one", "two")]
             assert text.getvalue() == "", "metrics have no port of their own"
             for page in pages:
-                assert ask(page, "/")[0] == ask(page, "/live/state")[0] == ask(page, "/metrics")[0] == 200
+                assert ask(page, "/")[0] == ask(page, "/pages/shared/shell.js")[0] == ask(page, "/metrics")[0] == 200
                 layout = json.dumps(json.loads(ask(page, "/_dash-layout")[1]))
                 assert all(f'"href": "{other}"' in layout for other in pages)
 
