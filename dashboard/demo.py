@@ -20,6 +20,7 @@ from dashboard.live import LiveState
 from dashboard.routes import page_routes
 from dashboard.server import WebServer
 from football.match_sheet import MatchSheet, Player, Team
+from football.truth_kinds import LEVELS
 from football.update_stream import BallView, BodyView, EventRecord, Health, UpdateRecord, View
 
 PASS_US: Final = 1_600_000
@@ -56,7 +57,7 @@ def demo_sheet() -> MatchSheet:
 def demo_event(kind: str, ts_us: int, anchor: str, **values: object) -> EventRecord:
     """An event record with every field that is not given empty."""
     fields: dict[str, object] = {
-        "variant": "", "level": 1, "team": "", "player": "", "x_m": None, "y_m": None, "z_m": None,
+        "variant": "", "level": LEVELS.get(kind, 1), "team": "", "player": "", "x_m": None, "y_m": None, "z_m": None,
         "confidence": 1.0,
     }  # fmt: skip
     return EventRecord(id=f"{kind}#{anchor}", kind=kind, ts_us=ts_us, **{**fields, **values})  # type: ignore[arg-type]

@@ -131,7 +131,7 @@ class Message(msgspec.Struct, omit_defaults=True):
 
 
 class Had(msgspec.Struct, frozen=True, gc=False):
-    """What a page has: the version of its timeline, -1 for none, and the number of its frame, 0 for none."""
+    """State that a page has: the version of its timeline, -1 for none, and the number of its frame, 0 for none."""
 
     version: int = -1
     frame: int = 0

@@ -327,7 +327,7 @@ def test_what_a_page_adds_up_is_what_the_feed_has(feed: ScriptedFeed):
 
 
 def _add_up(has: dict[str, Any], message: dict[str, Any]) -> None:
-    """What a page does with a message."""
+    """Take in a message as a page does."""
     if "cm" in message and "ids" not in message:
         message["cm"] = [old + new for old, new in zip(has["cm"], message["cm"], strict=True)]
     has.update(message)
