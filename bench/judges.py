@@ -24,12 +24,16 @@ import numpy as np
 import pandas as pd
 
 from bench.accuracy import as_cameras_see, needed
+from bench.calibration import area_under_curve
 from detectors.catalogue import build_detectors
 from detectors.chains.formations import OUTFIELD, SHAPES, cost
+from detectors.control.access import spaces
 from detectors.control.pressure import IntensityParameters, PressureParameters, intensity_on, pressure_on
 from detectors.control.scene import Scene, keepers_of
 from detectors.control.shape import hull_area_m2
 from detectors.signals.smoothed_speed import PlayerSpeeds
+from detectors.statistics.action_features import LENGTH_M, NAMES, STATE, WIDTH_M, features
+from detectors.statistics.action_value import action_of
 from detectors.statistics.load import ENERGY, PhysicalLoad
 from detectors.statistics.threat import GRID, threat
 from football.match_sheet import MatchSheet
@@ -53,6 +57,7 @@ JUDGES: Mapping[str, tuple[tuple[str, ...], str]] = {
 #: Places of a formation are means over so many scenes.
 BLOCK = 300
 _ENDS = ("pass.complete", "pass.intercepted", "pass.out")
+_ACTIONS = (*_ENDS, "carry.end", "shot.attempt")
 Values = Sequence[Any]
 
 
@@ -68,7 +73,7 @@ class Agreement(NamedTuple):
 def play(seed: int, minutes: float) -> tuple[list[Event], MatchSheet]:
     """Return all events of a simulated match as cameras see it, internal ones included."""
     raw, sheet = as_cameras_see(Simulation(seed=seed, duration_s=60.0 * minutes))
-    wanted = {"scene", "pass.attempt", "pass.xc", "pass.complete", "pass.intercepted", "pass.out"}
+    wanted = {"scene", "pass.attempt", "pass.xc", *_ENDS, "carry.end", "shot.attempt", "value.vaep"}
     hierarchy = Hierarchy(RAW_KINDS, needed(build_detectors(sheet), wanted))
     return [event for event in sorted_replay(hierarchy, raw) if event.kind in wanted], sheet
 
@@ -77,7 +82,8 @@ def write_scenes(folder: Path, scenes: Sequence[Scene], keepers: frozenset[str])
     """Write scenes for the judges; return our values of them."""
     rows, places = [], []
     ours: dict[str, list[Any]] = {name: [] for name in (
-        "pressure on the holder", "pressing intensity", "Voronoi share", "stretch index", "area of the hull"
+        "pressure on the holder", "pressing intensity", "Voronoi share", "stretch index", "area of the hull",
+        "accessible space", "dangerous accessible space",
     )}  # fmt: skip
     centres = [(np.arange(n) + 0.5) / n * size - size / 2 for n, size in ((106, 105.0), (68, 68.0))]
     grid = np.stack(np.meshgrid(*centres), axis=-1)
@@ -94,6 +100,9 @@ def write_scenes(folder: Path, scenes: Sequence[Scene], keepers: frozenset[str])
         ours["pressure on the holder"].append(
             pressure_on(holder, opponents, PITCH, sign, PressureParameters()) if holder else None
         )
+        space = spaces(scene, scene.ball, scene.holder_team, PITCH) if holder else (None, None)
+        ours["accessible space"].append(space[0])
+        ours["dangerous accessible space"].append(space[1])
         ours["pressing intensity"].append(intensity_on(holder, opponents, IntensityParameters())[0] if holder else None)
         away_m = [np.hypot(grid[..., 0] - b.x_m, grid[..., 1] - b.y_m) for b in everybody]
         ours["Voronoi share"].append(float((np.argmin(away_m, axis=0) < len(scene.home)).mean()))
@@ -154,6 +163,34 @@ def write_passes(folder: Path, events: Sequence[Event], scenes: Sequence[Event])
     pd.DataFrame(kicks, columns=[*columns, "to_x", "to_y", "v0"]).to_parquet(folder / "passes.parquet")
     pd.DataFrame(rows, columns=[*columns, "vx", "vy"]).to_parquet(folder / "pass_people.parquet")
     return {"completion of passes": chances, "complete": complete}
+
+
+def write_actions(folder: Path, events: Sequence[Event], sheet: MatchSheet) -> dict[str, Values]:
+    """Write actions of the match in SPADL, home to the right; return the features and values that we have of them."""
+    known = {e.id: action for e in events if e.kind in _ACTIONS and (action := action_of(e)) is not None}
+    valued = [payload_of(e) for e in events if e.kind == "value.vaep" and e.dated_us is None]
+    actions = [known[e.causes[0]] for e in events if e.kind == "value.vaep" and e.dated_us is None]
+    attacks = sheet.attacks_positive_x or "home"
+    sign = 1.0 if attacks == "home" else -1.0
+    rows = []
+    for number, (action, made) in enumerate(zip(actions, valued, strict=True)):
+        places = [
+            value
+            for x_m, y_m in (action.start, action.end)
+            for value in (
+                min(max(sign * x_m + LENGTH_M / 2, 0.0), LENGTH_M), min(max(sign * y_m + WIDTH_M / 2, 0.0), WIDTH_M)
+            )
+        ]  # fmt: skip
+        row = [number, action.start_us / 1e6, 1 if action.team == "home" else 2, *places, action.type, action.success]
+        rows.append((*row, made.detail["scores"], made.detail["concedes"]))
+    columns = ["action_id", "time_seconds", "team_id", "start_x", "start_y", "end_x", "end_y", "type", "success"]
+    pd.DataFrame(rows, columns=[*columns, "scores", "concedes"]).to_parquet(folder / "actions.parquet")
+    (folder / "features.json").write_text(json.dumps(NAMES), encoding="utf-8")
+    ours = [features(actions[max(n + 1 - STATE, 0) : n + 1], attacks, PITCH) for n in range(len(actions))]
+    return {
+        "features of actions": [value for values in ours for value in values],
+        "value of actions": [made.detail["value"] for made in valued],
+    }
 
 
 def write_threat(folder: Path, seed: int) -> dict[str, Values]:
@@ -225,14 +262,6 @@ def agreement(ours: Values, theirs: Values) -> Agreement:
     )
 
 
-def area_under_curve(values: Values, happened: Values) -> float:
-    """The chance that a case that happened has a greater value than one that did not (ROC AUC)."""
-    yes, no = (
-        np.array([v for v, h in zip(values, happened, strict=True) if bool(h) is which]) for which in (True, False)
-    )
-    return float((yes[:, None] > no).mean() + 0.5 * (yes[:, None] == no).mean())
-
-
 def main() -> None:
     """Print a table; write all figures with --json."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -252,7 +281,7 @@ def main() -> None:
         writers: Sequence[Callable[[], dict[str, Values]]] = (
             lambda: write_scenes(folder, scenes, keepers), lambda: write_shapes(folder, scenes, keepers),
             lambda: write_passes(folder, events, looks), lambda: write_threat(folder, chosen.seed),
-            lambda: write_run(folder, looks),
+            lambda: write_run(folder, looks), lambda: write_actions(folder, events, sheet),
         )  # fmt: skip
         for write in writers:
             ours |= write()

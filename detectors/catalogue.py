@@ -63,7 +63,9 @@ DETECTORS: tuple[DetectorEntry, ...] = (
 OPT_IN = tuple(entry.opt_in_name for entry in DETECTORS if entry.opt_in_name)
 
 #: Numbers of rows of docs/hierarchy.md that the design of the hierarchy did not have: they were added while building.
-ADDED_NUMBERS = frozenset(("1.8", "1.9", "1.10", "1.11", "3.12", "5.10", "9.13", "9.14", "10.15", "11.8", "13.8"))
+ADDED_NUMBERS = frozenset((
+    "1.8", "1.9", "1.10", "1.11", "3.12", "5.10", "9.13", "9.14", "10.15", "11.8", "13.8", "14.12", "14.13",
+))  # fmt: skip
 
 #: Detectors that conclude nothing: they publish decisions of officials, or withdraw what these contradict.
 PASSING_ON = frozenset(("official", "overruled"))

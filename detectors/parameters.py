@@ -40,6 +40,7 @@ from detectors.contacts.body_parts import BodyPartParameters, HeaderParameters
 from detectors.contacts.contested_contacts import ContestParameters, DeflectionParameters
 from detectors.contacts.hits import HitParameters, TouchParameters
 from detectors.contacts.releases import ReleaseParameters
+from detectors.control.access import AccessParameters
 from detectors.control.dominance import DominanceParameters
 from detectors.control.encroachment import EncroachmentParameters
 from detectors.control.fouls import FoulParameters
@@ -86,12 +87,14 @@ from detectors.signals.frames import FrameParameters
 from detectors.signals.fusion import BallParameters, FusionParameters
 from detectors.signals.health import HealthParameters
 from detectors.signals.playing import PlayingParameters
+from detectors.statistics.action_value import ActionValueParameters
 from detectors.statistics.fatigue import FatigueParameters
 from detectors.statistics.heat_map import HeatMapParameters
 from detectors.statistics.load import LoadParameters
 from detectors.statistics.passes import NetworkParameters, PpdaParameters
 from detectors.statistics.reports import ReportParameters
 from detectors.statistics.shots import SetPlayParameters
+from detectors.statistics.win_chance import WinParameters
 from detectors.stories.clips import ClipParameters
 from detectors.stories.officials import ReviewableParameters
 from detectors.stories.ratings import RatingParameters
@@ -198,6 +201,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     team_shape: ShapeParameters = ShapeParameters()
     pitch_control: ControlParameters = ControlParameters()
     voronoi_share: DominanceParameters = DominanceParameters()
+    dangerous_space: AccessParameters = AccessParameters()
     passing_options: OptionParameters = OptionParameters()
     encroachment: EncroachmentParameters = EncroachmentParameters()
     sequence: SequenceParameters = SequenceParameters()
@@ -232,6 +236,8 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     ppda: PpdaParameters = PpdaParameters()
     load: LoadParameters = LoadParameters()
     fatigue: FatigueParameters = FatigueParameters()
+    win_chance: WinParameters = WinParameters()
+    action_value: ActionValueParameters = ActionValueParameters()
 
 
 class Unit(NamedTuple):
@@ -268,6 +274,8 @@ _UNITS = (
     ("_factor", Unit("1", 0.0, 100.0)),
     ("exponent", Unit("1", 0.0, 10.0)),
     ("_minutes", Unit("min", 1.0, 60.0)),
+    ("_goals", Unit("goals in 90 min", 0.0, 20.0)),
+    ("_m2", Unit("m²", 0.0, 10_000.0)),
     ("_sigmas", Unit("standard deviations", 0.0, 20.0)),
 )
 _SHARE = Unit("1", 0.0, 1.0)

@@ -58,6 +58,7 @@ KIND_NAMES: Final[Mapping[str, str]] = {
     "counterpress.won": "Counter-press wins the ball",
     "cross": "Cross",
     "cutback": "Cut-back",
+    "das.step": "Dangerous space",
     "decel.effort": "Deceleration",
     "deflection": "Deflection",
     "direction": "Direction of play",
@@ -253,9 +254,11 @@ KIND_NAMES: Final[Mapping[str, str]] = {
     "tx.lost": "Transmitter lost",
     "tx.low_quality": "Transmitter weak",
     "tx.recovered": "Transmitter back",
+    "value.vaep": "Value of an action",
     "value.xt": "Threat added",
     "voronoi.share": "Share of the pitch",
     "wall": "Wall",
+    "win.chance": "Chance to win",
 }
 
 #: Kind -> variant -> words, of variants that are no words of their own.

@@ -198,6 +198,9 @@ KINDS: Mapping[str, Kind] = {
     "entry": _kind("13.7", _G, "the ball enters third or area between two contacts of a team, the second there"),
     "state.score": _kind("13.5", _O, "at each goal that stands: the team that leads, at level the one that scored"),
     "state.men": _kind("13.5", _O, "at each sending-off, of both teams: level, up, down"),
+    "setpiece.shape": _kind("12.7", _G, "corner or crossed free kick: share of defenders who move with men: 25, 60 %"),
+    "wall": _kind("12.8", _G, "free kick: longest row of opponents with gaps of 1.2 m, 8 to 11 m before the ball"),
+    "momentum.shift": _kind("13.6", _O, "weighted shots, progress, gains in the area lead for a minute; at its end"),
     "formation": _kind("12.13", _O, "shape assigned to a team, at the start of a period"),
 }  # fmt: skip
 

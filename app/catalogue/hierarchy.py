@@ -69,8 +69,6 @@ ROWS = tuple(PlannedRow(*row) for row in (
     ("7.7", "pass failed", True, "the first gain is an opponent's, or the ball is out", "000 5.1; kloppy"),
     ("9.10", "foul candidate", False,
      "an opponent's contact 0.5 s before a fall, and a stop within 4 s", "IFAB Law 12; SoccER"),
-    ("10.10", "dangerous accessible space", False,
-     "the accessible-space model five times a second, at changes of 10 %", "accessible-space"),
     ("11.4", "overlap combination", False, "a pass to a player who ran outside the carrier within 4 s", "ours"),
     ("13.2", "phase out of possession", True, "FIFA's classes, by height of the line and by pressing", "FIFA EFI"),
     ("13.3", "formation change", True, "a new formation for 60 s", "kloppy"),

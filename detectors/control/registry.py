@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from detectors.control.access import DangerousSpace
 from detectors.control.dominance import VoronoiShare
 from detectors.control.effective import EffectiveTime
 from detectors.control.encroachment import Encroachment
@@ -26,6 +27,9 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: PitchControl(s, p.pitch_control), ("pitch_control",)),
     DetectorEntry(lambda s, p: VoronoiShare(s, p.voronoi_share), ("voronoi_share",)),
     DetectorEntry(lambda s, p: PassingOptions(s, p.passing_options), ("passing_options",)),
+    DetectorEntry(
+        lambda s, p: DangerousSpace(s, p.dangerous_space), ("dangerous_space",), opt_in_name="dangerous_space"
+    ),
     DetectorEntry(lambda s, p: Encroachment(s, p.encroachment), ("encroachment",)),
     DetectorEntry(lambda s, p: EffectiveTime()),
     DetectorEntry(lambda s, p: FoulCandidate(p.foul), ("foul",), limbs_named("left_hand", "right_hand")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from detectors.registry import DetectorEntry
+from detectors.statistics.action_value import ActionValue
 from detectors.statistics.fatigue import Fatigue
 from detectors.statistics.heat_map import HeatMap
 from detectors.statistics.load import PhysicalLoad
@@ -10,6 +11,7 @@ from detectors.statistics.passes import PassNetwork, PassStatistics, PpdaAndTilt
 from detectors.statistics.reports import PossessionStatistics, RunningStatistics
 from detectors.statistics.shots import SetPlayStatistics, ShotStatistics
 from detectors.statistics.threat import Threat
+from detectors.statistics.win_chance import WinChance
 
 #: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
@@ -32,4 +34,6 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: PpdaAndTilt(s, p.ppda), ("ppda",)),
     DetectorEntry(lambda s, p: PhysicalLoad(p.load), ("load",)),
     DetectorEntry(lambda s, p: Fatigue(p.fatigue), ("fatigue",)),
+    DetectorEntry(lambda s, p: WinChance(p.win_chance), ("win_chance",)),
+    DetectorEntry(lambda s, p: ActionValue(s, p.action_value), ("action_value",)),
 )

@@ -59,7 +59,7 @@ class Threat:
     in Singh's model. ``player`` passes or carries; the event follows each of them. ``detail``: ``how`` (``pass`` or
     ``carry``), ``from_xt``, ``to_xt``, ``added_xt`` (their difference, which may be negative), ``team_xt`` and
     ``player_xt`` (sums of the match), ``model`` (where the numbers come from). The model was learnt from other matches
-    than this one and knows the place of the ball only. VAEP has no published coefficients, and is not built.
+    than this one and knows the place of the ball only; 14.13 looks at what happened before, too.
     """
 
     def __init__(self, sheet: MatchSheet) -> None:

@@ -13,7 +13,7 @@ from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, location_m, payload_as, payload_of, time_us
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
@@ -39,17 +39,18 @@ class Lines(msgspec.Struct, frozen=True, gc=False):
 
 
 class OffsideTrapState(msgspec.Struct, frozen=True, gc=False):
-    """State: the newest lines, oldest first; the newest kick at which somebody was in an offside position."""
+    """State: the newest lines, oldest first; offside positions (7.15) of the newest kick; the newest sprung trap."""
 
     lines: tuple[Lines, ...] = ()
-    caught_us: int = -(2**62)
+    positions: tuple[Event, ...] = ()
+    sprung: Event | None = None
 
 
 class OffsideTrap:
     """12.5: ``trap`` x {sprung, beaten} x team: the last line steps up within a second before a pass.
 
-    ``sprung``: the step leaves an opponent in an offside position (7.15), who is ``player``; published at the kick. Who
-    is beyond the place where the line was before it steps up was not caught by it.
+    ``sprung``: the step leaves an opponent in an offside position (7.15), who is ``player``, and he offends (9.9); it
+    is withdrawn with the offence. Who is beyond the place where the line was before it steps up was not caught by it.
     ``beaten``: a pass is received behind it; ``player`` is the receiver. ``team`` sets the trap. ``detail``:
     ``kick_us``, ``line_x_m`` (the line at the kick), ``step_m`` (how far it stepped up).
     """
@@ -61,8 +62,11 @@ class OffsideTrap:
             name="offside_trap",
             number="12.5",
             level=12,
-            inputs=("scene", "offside.position", "pass.complete"),
+            inputs=("scene", "offside.position", "pass.complete", "offside.offence"),
             outputs=("trap",),
+            annuls=("trap",),
+            amends=("trap",),
+            known={"trap": Known("when the pass is received, or the player offends")},
             parameters=msgspec.structs.asdict(self.parameters),
             source="ours",
             team_variants={"trap": ("sprung", "beaten")},
@@ -74,21 +78,43 @@ class OffsideTrap:
         return OffsideTrapState()
 
     def step(self, state: OffsideTrapState, event: Event) -> Step[OffsideTrapState]:
-        """Keep the scenes of a pass; judge the line at an offside position and at a reception."""
+        """Keep the scenes and positions of a pass; judge the line at its reception and at an offence."""
         if event.kind == "scene":
             lines = self._lines(event)
             kept = tuple(one for one in state.lines if one.ts_us >= event.ts_us - _KEPT_US)
-            return OffsideTrapState(kept if lines is None else (*kept, lines), state.caught_us), NOTHING
+            return msgspec.structs.replace(state, lines=kept if lines is None else (*kept, lines)), NOTHING
+        if event.kind == "offside.offence":
+            return self._offence(state, event)
         payload = payload_of(event)
         kick_us = time_us(payload, "kick_us")
         if event.kind == "offside.position":
-            if kick_us == state.caught_us or payload.detail["close"]:
-                return state, NOTHING
-            after = OffsideTrapState(state.lines, kick_us)
-            return after, self._trap(state, event, payload, "sprung", payload.player, kick_us)
-        if kick_us == state.caught_us:
+            same = tuple(one for one in state.positions if time_us(payload_of(one), "kick_us") == kick_us)
+            return msgspec.structs.replace(state, positions=(*same, event)), NOTHING
+        receiver = str(payload.detail["receiver"])
+        if self._position(state, receiver, kick_us) is not None:
             return state, NOTHING
-        return state, self._trap(state, event, payload, "beaten", str(payload.detail["receiver"]), kick_us)
+        return state, self._trap(state, event, payload, "beaten", receiver, kick_us)
+
+    def _position(self, state: OffsideTrapState, player: str, kick_us: int) -> Event | None:
+        """The offside position of a player at a kick."""
+        at_kick = (one for one in state.positions if time_us(payload_of(one), "kick_us") == kick_us)
+        return next((one for one in at_kick if payload_of(one).player == player), None)
+
+    def _offence(self, state: OffsideTrapState, event: Event) -> Step[OffsideTrapState]:
+        """A player who was caught offends, or did not."""
+        sprung, offence = state.sprung, payload_of(event)
+        if event.annuls:
+            if sprung is None or event.annuls not in sprung.causes:
+                return state, NOTHING
+            void = msgspec.structs.replace(sprung, ts_us=event.ts_us, seq=1, annuls=sprung.id, dated_us=sprung.ts_us)
+            return msgspec.structs.replace(state, sprung=None), (void,)
+        kick_us = time_us(offence, "kick_us")
+        position = self._position(state, offence.player, kick_us)
+        if position is None:
+            return state, NOTHING
+        caught = msgspec.structs.replace(payload_of(position), confidence=offence.confidence)
+        out = self._trap(state, event, caught, "sprung", offence.player, kick_us)
+        return (msgspec.structs.replace(state, sprung=out[0]) if out else state), out
 
     def _trap(
         self, state: OffsideTrapState, event: Event, payload: EventPayload, how: str, player: str, kick_us: int

@@ -52,6 +52,9 @@ WINDOWS_MS: Mapping[str, int] = {
     "sub.": 5_000,
     "formation": 60_000,
     "press.team": 1_000,
+    "setpiece.": 1_000,
+    "wall": 1_000,
+    "momentum.": 60_000,
     "counterpress.start": 600,
 }
 
@@ -93,6 +96,7 @@ OCCURRED: Mapping[str, str] = {
     "trigger": "cue_us",
     "overload": "since_us",
     "phase.in": "since_us",
+    "setpiece.shape": "kick_us",
     "phase.out": "since_us",
     "press.team.start": "since_us",
     "press.team.end": "since_us",

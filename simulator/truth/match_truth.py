@@ -6,7 +6,7 @@ Play writes the rows that it knows: intentions, touches, the referee's decisions
 paths of ball, bodies and limbs, interval by interval: :mod:`~simulator.truth.ball`, :mod:`~simulator.truth.bodies`,
 :mod:`~simulator.truth.passes`; once the match is over, from the order of the rows: :mod:`~simulator.truth.chains`,
 :mod:`~simulator.truth.states`; and from both: :mod:`~simulator.truth.entries`, :mod:`~simulator.truth.pressing`,
-:mod:`~simulator.truth.off_ball`, :mod:`~simulator.truth.phases`.
+:mod:`~simulator.truth.off_ball`, :mod:`~simulator.truth.phases`, :mod:`~simulator.truth.set_pieces`.
 Names, variants, teams and players are the detectors', so that detected and true events can be compared.
 ``football.truth_kinds`` defines each kind.
 
@@ -41,8 +41,9 @@ from simulator.truth.passes import PassTruth
 from simulator.truth.phases import PhaseTruth
 from simulator.truth.pressing import PressingTruth
 from simulator.truth.restart_spots import SpotTruth
+from simulator.truth.set_pieces import add_set_pieces
 from simulator.truth.shape import ShapeTruth
-from simulator.truth.states import add_states
+from simulator.truth.states import add_momentum, add_states
 from simulator.truth.truth_table import Lines, us_of
 
 T = TypeVar("T")
@@ -172,6 +173,8 @@ class Truth:
         self._pressing.finish(rows, self._end_s, self._attacks(), self.lines)
         OffBallTruth(self._pitch, rows, self._attacks(), self.lines).follow(self._pressing.looks, self._end_s)
         PhaseTruth(self._pitch, self._attacks()).follow(self._pressing.looks, self.lines)
+        add_set_pieces(self._pitch, rows, self._pressing.looks, self._end_s, self._attacks(), self.lines)
+        add_momentum(self._pitch, rows, self._end_s, self._attacks(), self.lines)
         self._add_periods()
         self._add_beginning()
         return self.lines.table(LEVELS), self._frames([row for row in rows if row.t_s < self._end_s])

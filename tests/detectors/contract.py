@@ -25,7 +25,7 @@ LARGE_STATES = {
 }
 
 #: Endings of names that carry a unit, and numbers that have none.
-UNITS = ("_m", "_s", "_us", "_m_s", "_m_s2", "_rad", "_hz", "_deg")
+UNITS = ("_m", "_m2", "_goals", "_s", "_us", "_m_s", "_m_s2", "_rad", "_hz", "_deg")
 PURE_NUMBERS = ("noise_sigmas", "share_min", "_share", "_factor", "exponent", "_floor", "sure", "doubt", "confidence")
 
 

@@ -109,12 +109,12 @@ def test_every_row_of_the_document_that_is_to_be_built_is_there():
     document = Path(__file__).resolve().parents[2] / "docs" / "hierarchy.md"
     rows = re.findall(r"^\| (\d+\.\d+) \|.*\| (\w+)(?:: \w+)? \|$", document.read_text(), re.MULTILINE)
     status = dict(rows)
-    assert len(status) == len(rows) == 170
+    assert len(status) == len(rows) == 172
     there = {number for entry in ENTRIES for number in (entry.number, *entry.covers)} | {life_cycle(ENTRIES).number}
     assert {number for number in status if status[number] in ("built", "covered", "added")} == there
     assert {number for number in status if status[number] == "added"} == ADDED_NUMBERS
     low = {number for number in there - ADDED_NUMBERS if int(number.partition(".")[0]) <= 10}
-    assert len(low) == 105
+    assert len(low) == 106
     missing = {"15.1", "15.2", "15.6", "15.9"}
     high = {number for number in status if int(number.partition(".")[0]) > 10} - ADDED_NUMBERS - missing
     assert there - low - ADDED_NUMBERS == high

@@ -82,7 +82,8 @@ THRESHOLD_FREE = frozenset((
     "sendoff.suspected", "goal.scored", "goal.own", "duel.end", "tackle.won", "carry.end", "direction",
     "team.possession", "nearest.changed", "offside.line", "pass.height", "lines.changed", "chain.end",
     "stat.setplay", "hull.step", "stretch.step", "mbr.step", "shootout.kick",
-    "press.team.end", "voronoi.share", "clip.open", "clip.close", "phase.in", "phase.out",
+    "press.team.end", "voronoi.share", "das.step", "value.vaep", "win.chance", "clip.open", "clip.close", "phase.in",
+    "phase.out",
 ))  # fmt: skip
 
 
