@@ -156,7 +156,7 @@ class ActionValue:
         return Chances(scores, concedes) if last.team == action.team else Chances(concedes, scores)
 
     def _value(self, actions: Sequence[Action], before: Chances | None, attacks: Team) -> dict[str, Scalar]:
-        """What the newest of some actions changes; the first one of a period changes nothing."""
+        """The detail of what the newest of some actions changes; the first one of a period changes nothing."""
         after = chances(features(actions, attacks, self.pitch))
         scored, conceded = before if before is not None else after
         offensive, defensive = after.scores - scored, conceded - after.concedes

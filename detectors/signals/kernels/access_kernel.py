@@ -37,8 +37,8 @@ POST_M = 7.32 / 2 + 0.06
 @njit(cache=True)
 def _danger(depth_m: float, across_m: float) -> float:
     """The chance of a goal from a place, by its distance from the goal line and from the middle of the pitch."""
-    beside = max(abs(across_m) - POST_M, 0.0)
-    distance_m = math.sqrt(depth_m * depth_m + beside * beside)
+    outside_m = max(abs(across_m) - POST_M, 0.0)
+    distance_m = math.sqrt(depth_m * depth_m + outside_m * outside_m)
     left, right = POST_M - across_m, -POST_M - across_m
     norms = math.sqrt(depth_m * depth_m + left * left) * math.sqrt(depth_m * depth_m + right * right)
     cosine = (depth_m * depth_m + left * right) / norms if norms > 0.0 else 0.0
