@@ -108,6 +108,7 @@ def test_a_match_that_came_out_of_a_topic_is_broken_with_its_reason(recordings: 
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_batch_skips_what_is_finished_and_a_broken_one_disturbs_no_other(recordings: Path, tmp_path: Path):
     damaged = tmp_path / "damaged"
     shutil.copytree(recordings / "stores" / "two", damaged)
