@@ -5,21 +5,28 @@
 with a common prefix, and fifty over three kinds, of which eighteen are different apart from their windows. One pattern
 is the mean of ten of the fifty, measured in turn with all of them in one run.
 Types are uniform, one event a millisecond; of disorder, a share of the events stands at a random earlier place, over
-the whole stream. CPU time of one process, events made before; the live set is checked against that of the sorted
-stream.
+the whole stream. CPU time of one process for each case, events made before; the live set is checked against that of the
+sorted stream. A case with more matches than the bound is refused, and the table says so. ``--json FILE`` writes what
+was measured.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import resource
+import subprocess
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from app.base.garbage import collect_rarely
 from detectors.patterns.language import parse
 from detectors.patterns.matcher import Matcher
+from detectors.patterns.search import TooManyMatchesError
 from detectors.patterns.syntax import PatternEvent
 
 STRUCTURES = {"ABC": "SEQ(a x, b y, c z)", "AB+C": "SEQ(a x, b+ y, c z)", "A+B+C": "SEQ(a+ x, b+ y, c z)"}
@@ -43,6 +50,9 @@ CASES = (
     Case("AB+C", "stnm-all", 10, events=50_000),
     *(Case(name, "stam", 10, events=50_000) for name in STRUCTURES),
     *(Case(name, "stam", 100, events=10_000) for name in ("AB+C", "A+B+C")),
+    *(Case("A+B+C", "stam", 1_000, events=count) for count in (500, 1_000, 2_000, 4_000)),
+    Case("A+B+C", "stam-all", 10, events=10_000),
+    *(Case("A+B+C", "stam-all", within, events=1_000) for within in (20, 30, 100)),
     *(
         Case("AB+C", "stnm", within, disorder=share, events=100_000)
         for within in (10, 100, 1_000)
@@ -73,15 +83,23 @@ def matcher_of(case: Case) -> Matcher:
     return Matcher([parse(text) for text in texts], case.strategy)
 
 
-def measure(case: Case) -> tuple[float, int, int, bool]:
-    """CPU seconds, changes, standing matches, and True if the live set is that of the sorted stream."""
+def measure(case: Case) -> dict[str, Any]:
+    """CPU seconds, changes, standing matches, if the live set is that of the sorted stream, and peak memory.
+
+    Of a case that the bound refuses, the reason.
+    """
+    collect_rarely()
     events = stream(case.events, case.kinds)
     arrivals = scattered(events, case.disorder) if case.disorder else events
     matcher, changes = matcher_of(case), 0
     begin = time.process_time()
-    for event in arrivals:
-        changes += len(matcher.push(event))
+    try:
+        for event in arrivals:
+            changes += len(matcher.push(event))
+    except TooManyMatchesError as error:
+        return {"refused": str(error), "peak_mb": _peak_mb()}
     took_s = time.process_time() - begin
+    peak_mb = _peak_mb()
     live = {(number, tuple(event.id for event in match)) for number, match in matcher.matches()}
     agrees = True
     if case.disorder:
@@ -89,7 +107,12 @@ def measure(case: Case) -> tuple[float, int, int, bool]:
         for event in events:
             ordered.push(event)
         agrees = live == {(number, tuple(e.id for e in match)) for number, match in ordered.matches()}
-    return took_s, changes, len(live), agrees
+    found = {"cpu_s": took_s, "changes": changes, "matches": len(live), "is_exact": agrees, "peak_mb": peak_mb}
+    return {**found, "places": sum(len(ids) for _, ids in live)}
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def fifty(kinds: int, prefix: str = "") -> list[str]:
@@ -149,25 +172,47 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="cases whose pattern is this one")
     parser.add_argument("--together", action="store_true", help="what fifty patterns cost, as a multiple of one")
+    parser.add_argument("--json", type=Path, help="write what was measured to this file")
+    parser.add_argument("--case", default="", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    only = chosen.only
-    if chosen.together:
-        for name in TOGETHER:
-            one_s, all_s = together(name)
-            met = "met" if all_s <= GOAL_TOGETHER * one_s else "missed"
-            print(f"{name:9} one {one_s:.3f} s, fifty {all_s:.3f} s: {all_s / one_s:.1f} times ({met})", flush=True)
+    if chosen.case:
+        print(json.dumps(measure(Case(*json.loads(chosen.case)))))
         return
+    found = []
+    for one in _together() if chosen.together else _table(chosen.only):
+        found.append(one)
+        if chosen.json:
+            chosen.json.write_text(json.dumps(found, indent=1))
+
+
+def _together() -> Iterator[dict[str, Any]]:
+    """Print what fifty patterns cost."""
+    for name in TOGETHER:
+        one_s, all_s = together(name)
+        met = "met" if all_s <= GOAL_TOGETHER * one_s else "missed"
+        print(f"{name:9} one {one_s:.3f} s, fifty {all_s:.3f} s: {all_s / one_s:.1f} times ({met})", flush=True)
+        yield {"name": name, "one_s": one_s, "fifty_s": all_s, "times": all_s / one_s}
+
+
+def _table(only: str) -> Iterator[dict[str, Any]]:
+    """Print the table, each case in a process of its own."""
     print("pattern strategy    within kinds patterns disorder   events  events/s   changes   matches  exact  peak MB")
     for case in CASES:
         if only and case.name != only:
             continue
-        took_s, changes, live, agrees = measure(case)
-        peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(
-            f"{case.name:7} {case.strategy:9} {case.within:8} {case.kinds:5} {case.patterns:8} {case.disorder:8.0%}"
-            f" {case.events:8} {case.events / took_s:9,.0f} {changes:9} {live:9} {agrees!s:>6} {peak_mb:8.0f}",
-            flush=True,
-        )
+        command = [sys.executable, "-m", "bench.patterns", "--case", json.dumps(case)]
+        found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+        shown = f"{case.name:7} {case.strategy:9} {case.within:8} {case.kinds:5} {case.patterns:8} {case.disorder:8.0%}"
+        shown += f" {case.events:8}"
+        if "refused" in found:
+            print(f"{shown} refused: {found['refused']} ({found['peak_mb']:.0f} MB)", flush=True)
+        else:
+            print(
+                f"{shown} {case.events / found['cpu_s']:9,.0f} {found['changes']:9} {found['matches']:9}"
+                f" {found['is_exact']!s:>6} {found['peak_mb']:8.0f}",
+                flush=True,
+            )
+        yield {**case._asdict(), **found}
 
 
 if __name__ == "__main__":

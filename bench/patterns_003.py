@@ -1,6 +1,6 @@
 """The experiments of paper 003 (LimeCEP) again, with its profile and with the exact matcher.
 
-    python -m bench.patterns_003 [--experiments 12345] [--seconds 60]
+    python -m bench.patterns_003 [--experiments 12345] [--seconds 60] [--json FILE]
 
 1. Result quality on the mini stream of twenty events, W 10, in order and with 20 and 70 % of the events out of order.
    The paper's files are not used: each share is a hundred arrival orders in the manner of its generator, an event goes
@@ -22,7 +22,9 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from detectors.patterns.language import parse
@@ -46,6 +48,9 @@ ORDERS = 100
 MINUTE_US = 60_000_000
 
 Matches = set[tuple[str, ...]]
+
+#: What an experiment finds, a row at a time.
+Rows = Iterator[dict[str, Any]]
 
 
 def mini() -> list[PatternEvent]:
@@ -84,13 +89,13 @@ def answer(matcher: Matcher | LimeMatcher, arrivals: Sequence[PatternEvent]) -> 
     return {tuple(event.id for event in match) for _, match in matcher.matches()}
 
 
-def first() -> None:
+def first() -> Rows:
     """Experiment 1."""
     print("1: TP/FP/FN, mean of the arrival orders; in parentheses events dropped")
     for name, strategy in CASES:
         truth = answer(matcher_of(name, strategy, "10 s", None), mini())
         for profile, settings in PROFILES.items():
-            cells = []
+            cells, row = [], {"experiment": 1, "pattern": name, "strategy": strategy, "profile": profile}
             for share in (0.0, 0.2, 0.7):
                 counts, orders = [0, 0, 0, 0], ORDERS if share else 1
                 for seed in range(orders):
@@ -101,10 +106,12 @@ def first() -> None:
                     counts = [a + b for a, b in zip(counts, added, strict=True)]
                 tp, fp, fn, drops_mean = (count / orders for count in counts)
                 cells.append(f"{share:4.0%} {tp:5.2f}/{fp:.2f}/{fn:.2f} ({drops_mean:.2f})")
+                row[f"{share:.0%}"] = [tp, fp, fn, drops_mean]
             print(f"   {name:5} {strategy} {profile:10} {'   '.join(cells)}", flush=True)
+            yield row
 
 
-def second() -> None:
+def second() -> Rows:
     """Experiment 2."""
     print("2: precision and recall with copies; matches emitted, copies left out")
     chance = random.Random(5)
@@ -118,25 +125,30 @@ def second() -> None:
                     emitted += sum(change.diff > 0 for change in matcher.push(event))
                 found = {tuple(event.id for event in match) for _, match in matcher.matches()}
                 right = len(found & truth)
-                shown = f"precision {right / len(found):.0%} recall {right / len(truth):.0%}"
+                precision, recall = right / len(found), right / len(truth)
+                shown = f"precision {precision:.0%} recall {recall:.0%}"
                 print(f"   {name:5} {strategy} {profile:10} {shown} emitted {emitted} copies {matcher.duplicates}")
+                row = {"experiment": 2, "pattern": name, "strategy": strategy, "profile": profile}
+                yield {**row, "precision": precision, "recall": recall, "emitted": emitted}
 
 
-def third() -> None:
+def third() -> Rows:
     """Experiment 3."""
     print("3: recall at 70 % out of order, by factor of the threshold (across) and weights a, b, c")
     factors = (0.5, 1.0, 1.5, 2.0, 2.5)
     for name, strategy in (("ABC", "stnm"), ("A+B+C", "stam")):
         truth = answer(matcher_of(name, strategy, "10 s", None), mini())
         for weights in ((0.6, 0.2, 0.2), (1.0, 0.0, 0.0), (0.0, 0.5, 0.5), (0.34, 0.33, 0.33)):
-            cells = []
+            cells, row = [], {"experiment": 3, "pattern": name, "strategy": strategy, "weights": weights}
             for factor in factors:
                 settings, right = LimeSettings(*weights, factor=factor), 0
                 for seed in range(ORDERS):
                     matcher = matcher_of(name, strategy, "10 s", settings)
                     right += len(truth & answer(matcher, reordered(mini(), 0.7, seed)))
                 cells.append(f"{factor}: {right / len(truth) / ORDERS:.0%}")
+                row[f"recall at {factor}"] = right / len(truth) / ORDERS
             print(f"   {name:5} {strategy} {weights} {'  '.join(cells)}", flush=True)
+            yield row
 
 
 def measured(name: str, strategy: str, within: int, profile: str, seconds: float) -> dict[str, Any]:
@@ -161,7 +173,7 @@ def measured(name: str, strategy: str, within: int, profile: str, seconds: float
     }
 
 
-def fourth_and_fifth(seconds: float) -> None:
+def fourth_and_fifth(seconds: float) -> Rows:
     """Experiments 4 and 5."""
     print("4, 5: longest answer (CPU time), run time, CPU time, peak memory on 10,000 events in order")
     for name, strategy in CASES:
@@ -170,18 +182,22 @@ def fourth_and_fifth(seconds: float) -> None:
                 arguments = ["--case", json.dumps([name, strategy, within, profile, seconds])]
                 command = [sys.executable, "-m", "bench.patterns_003", *arguments]
                 case = f"   {name:5} {strategy} W {within:4} {profile:7}"
+                row = {"experiment": 4, "pattern": name, "strategy": strategy, "within": within, "profile": profile}
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 if done.returncode:
                     reason = f"not done after {seconds:g} s" if done.returncode < 0 else done.stderr.splitlines()[-1]
                     print(f"{case} {reason}", flush=True)
+                    yield {**row, "reason": reason}
                     continue
                 found = json.loads(done.stdout)
+                yield {**row, **found}
                 if "refused" in found:
                     print(f"{case} refused: {found['refused']}", flush=True)
                     continue
                 print(
                     f"{case} longest {found['longest_ms']:9.2f} ms  wall {found['wall_s']:6.2f} s"
-                    f"  cpu {found['cpu_s']:6.2f} s  {found['peak_mb']:5.0f} MB  {found['matches']} matches",
+                    f"  cpu {found['cpu_s']:6.2f} s ({found['cpu_s'] / found['wall_s']:.0%})"
+                    f"  {found['peak_mb']:5.0f} MB  {found['matches']} matches",
                     flush=True,
                 )
 
@@ -191,16 +207,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--experiments", default="12345")
     parser.add_argument("--seconds", type=float, default=60.0, help="CPU time of one case of experiments 4 and 5")
+    parser.add_argument("--json", type=Path, help="write what was found to this file")
     parser.add_argument("--case", default="", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.case:
         print(json.dumps(measured(*json.loads(chosen.case))))
         return
-    for number, experiment in (("1", first), ("2", second), ("3", third)):
-        if number in chosen.experiments:
-            experiment()
-    if "4" in chosen.experiments or "5" in chosen.experiments:
-        fourth_and_fifth(chosen.seconds)
+    found: list[dict[str, Any]] = []
+    last = partial(fourth_and_fifth, chosen.seconds)
+    for numbers, experiment in (("1", first), ("2", second), ("3", third), ("45", last)):
+        if not {*numbers}.isdisjoint(chosen.experiments):
+            for row in experiment():
+                found.append(row)
+                if chosen.json:
+                    chosen.json.write_text(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

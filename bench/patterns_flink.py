@@ -1,6 +1,6 @@
 """How does the matcher of patterns compare with FlinkCEP, in one sitting?
 
-    python -m bench.patterns_flink [--only WORDS] [--interval MS] [--json FILE]
+    python -m bench.patterns_flink [--only WORDS] [--interval MS] [--json FILE] [--answers]
 
 Both sides take the same events from memory, in turn, each in a process of its own: CPU time and wall time of the run,
 peak memory of the process. FlinkCEP 2.3.0 (Maven Central, fetched by ``mvn`` at the first run into ``~/.cache``) has
@@ -12,6 +12,10 @@ several watermark intervals, found on the first case. Its ``followedBy`` with ``
 Kinds are uniform, one event a millisecond. Of disorder, a share of the events arrives up to a second late; Flink waits
 for just that bound. Ours answers at once and repairs: the time to answer is the event time that has been seen when the
 last change of a match that stands leaves, less the time of its last event. Of Flink it is the least over all matches.
+``--answers`` asks when answers stand, in wall time: both sides get the same events one a millisecond, and each match is
+paired with itself: how long its answer takes after the last of its own events has arrived, and how much later Flink's
+stands.
+
 Copies follow their event under the same id; Flink takes each as an event of its own.
 """
 
@@ -29,6 +33,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from app.base.garbage import collect_rarely
 from bench.patterns import STRUCTURES, stream
 from detectors.patterns.language import parse
 from detectors.patterns.matcher import Matcher
@@ -89,6 +94,7 @@ def ours(case: Case, strategy: Any) -> dict[str, Any]:
     arrivals = arrivals_of(case)
     texts = [f"PATTERN {STRUCTURES[case.name]} WITHIN {case.within + extra} ms" for extra in range(case.patterns)]
     matcher = Matcher([parse(text) for text in texts], strategy)
+    collect_rarely()
     log: list[tuple[int, Any]] = []
     newest_us = matches = 0
     cpu_s, wall_s = time.process_time(), time.perf_counter()
@@ -123,6 +129,71 @@ def ours(case: Case, strategy: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def ours_paced(case: Case, strategy: Any) -> dict[str, list[float]]:
+    """When answers stand, one event a millisecond: by the times of the events, ms since the first and since the last.
+
+    The second number counts from the arrival of the last event of the match.
+    """
+    arrivals = arrivals_of(case)
+    matcher = Matcher([parse(f"PATTERN {STRUCTURES[case.name]} WITHIN {case.within} ms")], strategy)
+    collect_rarely()
+    sent_s: dict[str, float] = {}
+    standing: dict[str, list[float]] = {}
+    began_s, newest_us = time.perf_counter(), 0
+    for number, event in enumerate(arrivals):
+        while (left_s := began_s + number / 1e3 - time.perf_counter()) > 0:
+            time.sleep(left_s)
+        sent_s[event.id] = time.perf_counter()
+        newest_us = max(newest_us, event.ts_us)
+        changes = matcher.push(event)
+        now_s = time.perf_counter()
+        for change in changes:
+            ids = [one.id for one in change.match]
+            if change.diff > 0:
+                waited_s = now_s - max(sent_s[name] for name in ids)
+                standing[",".join(ids)] = [(now_s - began_s) * 1e3, waited_s * 1e3]
+            else:
+                del standing[",".join(ids)]
+        if not number % 1_000:
+            matcher.purge(newest_us - LATE_MS * 1_000)
+    return standing
+
+
+def answers(case: Case, interval_ms: int) -> dict[str, Any]:
+    """Print when the answers of one case stand on both sides, each match paired with itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "answers.txt"
+        events = Path(folder) / "events.txt"
+        events.write_text("".join(f"{event.kind} {event.ts_us // 1_000}\n" for event in arrivals_of(case)))
+        flink(case, events, interval_ms, str(file))
+        lines = (line.split() for line in file.read_text().splitlines())
+        theirs = {ids: [int(at_us) / 1e3, (int(at_us) - int(sent_us)) / 1e3] for ids, at_us, sent_us in lines}
+        spec = json.dumps([*case, "stnm-all"])
+        own = run_child([sys.executable, "-m", "bench.patterns_flink", "--answers", "--ours", spec])
+    del own["peak_mb"]
+    bound_ms = LATE_MS if case.disorder else 0
+    # What the end of the stream flushes has waited for nothing.
+    last_ms = case.events - bound_ms - 100
+    both = [ids for ids in own if ids in theirs and int(ids.rpartition(",")[2]) < last_ms]
+    later = sorted(theirs[ids][0] - own[ids][0] for ids in both)
+    found = {
+        "matches": len(both), "only_ours": len(own.keys() - theirs), "only_theirs": len(theirs.keys() - own),
+        "ours_ms": _of(sorted(own[ids][1] for ids in both)), "flink_ms": _of(sorted(theirs[ids][1] for ids in both)),
+        "later_ms": _of(later), "later_by_the_bound": sum(one >= bound_ms for one in later) / len(later),
+    }  # fmt: skip
+    print(f"{case.name} W {case.within}, {case.disorder:.0%} late, {case.events:,} events, one a ms:", end="")
+    print(f" {len(both)} answers, {found['only_ours']} of ours alone, {found['only_theirs']} of Flink alone")
+    for name, text in (("ours_ms", "ours after its last event"), ("flink_ms", "Flink the same"), ("later_ms", "later")):
+        print(f"  {text:26} least {{:.2f}} p50 {{:.2f}} p99 {{:.2f}} max {{:.2f}} ms".format(*found[name]))
+    print(f"  Flink later by the whole bound: {found['later_by_the_bound']:.1%}", flush=True)
+    return {**case._asdict(), **found}
+
+
+def _of(numbers: Sequence[float]) -> list[float]:
+    """Least, median, 99th percentile and greatest of sorted numbers."""
+    return [numbers[0], numbers[len(numbers) // 2], numbers[len(numbers) * 99 // 100], numbers[-1]]
+
+
 def run_child(command: Sequence[str]) -> dict[str, Any]:
     """Run a process that prints JSON on its last line; add its peak memory."""
     with tempfile.TemporaryFile("w+") as out, open(os.devnull, "w") as nowhere:
@@ -136,11 +207,11 @@ def run_child(command: Sequence[str]) -> dict[str, Any]:
     return {**json.loads(lines[-1]), "peak_mb": usage.ru_maxrss / 1024}
 
 
-def flink(case: Case, events: Path, interval_ms: int) -> dict[str, Any]:
-    """One run of FlinkCEP."""
+def flink(case: Case, events: Path, interval_ms: int, answered: str = "-") -> dict[str, Any]:
+    """One run of FlinkCEP; with a file for its answers at one event a millisecond."""
     bound = LATE_MS if case.disorder else 0
     opens = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("util", "lang")]
-    arguments = (events, case.name, case.policy, case.within, interval_ms, bound, case.patterns)
+    arguments = (events, case.name, case.policy, case.within, interval_ms, bound, case.patterns, answered)
     classes = f"{CACHE / 'classes'}:{CACHE / 'lib'}/*"
     return run_child(
         ["java", "-Xmx3g", "-XX:+UseParallelGC", *opens, "-cp", classes, "FlinkPatterns", *map(str, arguments)]
@@ -215,15 +286,22 @@ def main() -> None:
     parser.add_argument("--interval", type=int, default=0, help="of Flink's watermarks, in ms; 0: the best of several")
     parser.add_argument("--rounds", type=int, default=2, help="the least of so many")
     parser.add_argument("--json", type=Path, help="write what was measured to this file")
+    parser.add_argument("--answers", action="store_true", help="when answers stand, at one event a millisecond")
     parser.add_argument("--ours", default="", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.ours:
         *fields, strategy = json.loads(chosen.ours)
-        print(json.dumps(ours(Case(*fields), strategy)))
+        print(json.dumps((ours_paced if chosen.answers else ours)(Case(*fields), strategy)))
         return
     prepare()
-    interval_ms = chosen.interval or best_interval()
     found = []
+    if chosen.answers:
+        for share in (0.0, 0.2, 0.7):
+            found.append(answers(Case("AB+C", "stnm", 10, 20_000, disorder=share), chosen.interval or 1))
+        if chosen.json:
+            chosen.json.write_text(json.dumps(found, indent=1))
+        return
+    interval_ms = chosen.interval or best_interval()
     for case in CASES:
         if not chosen.only or not {*chosen.only.split(",")}.isdisjoint(map(str, case)):
             found.append(compare(case, interval_ms, chosen.rounds))

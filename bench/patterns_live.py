@@ -1,6 +1,6 @@
 """What share of the engine's time do the forty patterns of football take in a match?
 
-``python -m bench.patterns_live [--seconds 20] [--rate full] [--source FILE]``
+``python -m bench.patterns_live [--seconds 20] [--rate full] [--source FILE] [--json FILE]``
 
 Two pipelines take the blocks of one capture by turns, one with the patterns of ``patterns/`` and one without, so that a
 machine that is slower for a second is slower for both. CPU time of one process; the first tenth is to warm up. The
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import tempfile
 import time
 from collections.abc import Callable
@@ -100,8 +101,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--rate", default="full", help="of the simulator")
     parser.add_argument("--seed", type=int, default=18)
+    parser.add_argument("--json", type=Path, help="write what was measured to this file")
     chosen = parser.parse_args()
     collect_rarely()
+    found = []
     texts = load_patterns([Path("patterns")])
     with tempfile.TemporaryDirectory() as folder:
         capture = capture_of(chosen.source, chosen.rate, chosen.seconds, chosen.seed, Path(folder) / "capture")
@@ -121,6 +124,10 @@ def main() -> None:
                 f" units {units.took_ns / 1e9 / took_s:.3%} ({units.calls} calls)",
                 flush=True,
             )
+            shares = {"folds_share": folds.took_ns / 1e9 / took_s, "units_share": units.took_ns / 1e9 / took_s}
+            found.append({"alpha": alpha, "with_s": whole_s, "without_s": without_s, "share": share, **shares})
+        if chosen.json:
+            chosen.json.write_text(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

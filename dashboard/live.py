@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Final
 
 import msgspec
@@ -103,7 +103,8 @@ class Message(msgspec.Struct, omit_defaults=True):
     positions as in :class:`dashboard.frames.Frame` where ``ids`` is there, else what is to be added to those of the
     message before; ``old`` belongs to ``cm``. ``minute`` is what a scoreboard shows (``45+1``), ``added`` the minutes
     that officials have added to the period. ``problems`` are the reasons why the match is not live, ``kinds`` all kinds
-    seen so far, and their names. ``run`` names this state: a page that lost its connection continues only there.
+    seen so far and those of the match's patterns, and their names. ``run`` names this state: a page that lost its
+    connection continues only there.
     """
 
     now_us: int
@@ -138,10 +139,16 @@ class Had(msgspec.Struct, frozen=True, gc=False):
 
 
 class LiveState:
-    """The consolidated view of a feed. Thread safe."""
+    """The consolidated view of a feed. Thread safe.
 
-    def __init__(self, feed: Feed) -> None:
+    Args:
+        feed: of the match.
+        patterns: names of the patterns that the match plays; each is an alert, also before its first event.
+    """
+
+    def __init__(self, feed: Feed, patterns: Iterable[str] = ()) -> None:
         self.feed = feed
+        self._patterns = frozenset(f"pattern.{name}" for name in patterns)
         self._lock = threading.Lock()
         self._cursor = 0
         self._timeline = Lifecycle(family_of, packed=True)
@@ -199,7 +206,7 @@ class LiveState:
         _add_frame(message, frame, follows=had.frame == frame.number - 1)
         if complete:
             message.sheet = self.feed.sheet()
-            message.kinds = [(kind, kind_name(kind)) for kind in sorted(self._timeline.totals)]
+            message.kinds = [(kind, kind_name(kind)) for kind in sorted(self._patterns.union(self._timeline.totals))]
             message.run = self.run
         return message, Had(version, frame.number)
 

@@ -159,7 +159,7 @@ def _header(sheet: MatchSheet, links: Collection[tuple[str, str]], rooms: Collec
             html.Div(
                 [
                     _toggle("layers", "Layers", "What the pitch shows (K)"),
-                    _toggle("alerts", "Alerts", "Rules on events, and what they have found (Z)"),
+                    _toggle("alerts", "Alerts", "Patterns of the match, and what they have found (Z)"),
                     _toggle("officials", "Officials", "Decisions of the officials (O)"),
                     _toggle("strip", "Engine", "Figures of the engine (M)"),
                     html.Button("?", id="help", title="Keys (?)", **{"aria-label": "Keys"}),

@@ -281,6 +281,9 @@ _VARIANT_NAMES: Final[Mapping[str, Mapping[str, str]]] = {
     "ball.crossed": {"halfway +x": "halfway line, to the right", "halfway -x": "halfway line, to the left"},
 }
 
+#: Patterns whose names begin so are named as alerts; the shipped ones are.
+_ALERTS: Final = "pattern.alert_"
+
 #: Kinds with a number of things as their variant: singular and plural of the thing.
 _COUNTED: Final = {
     "packing": ("opponent", "opponents"),
@@ -301,9 +304,11 @@ _PERIOD_KINDS: Final = ("period.start", "period.end", "official.period_start", "
 def kind_name(kind: str) -> str:
     """Return the name of a kind; one of the user's own, as a pattern has it, is named by its words.
 
-    >>> kind_name("onetwo"), kind_name("pattern.quick_corner")
-    ('One-two', 'Pattern quick corner')
+    >>> kind_name("onetwo"), kind_name("pattern.quick_corner"), kind_name("pattern.alert_own_goal")
+    ('One-two', 'Pattern quick corner', 'Alert: own goal')
     """
+    if kind.startswith(_ALERTS):
+        return f"Alert: {kind.removeprefix(_ALERTS).replace('_', ' ')}"
     return KIND_NAMES.get(kind) or kind.replace(".", " ").replace("_", " ").capitalize()
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from app.base.files import write_atomically, writing
 from app.batch.inputs import BatchError, find_recorded
-from detectors.patterns.detector import in_match
+from detectors.patterns.detector import LEVEL, in_match
 from detectors.patterns.matcher import MOST_MATCHES, Matcher
 from detectors.patterns.returns import Returns
 from detectors.patterns.search import Match
@@ -72,10 +72,13 @@ def match_store(query: Query, store: Path, most: int = MOST_MATCHES) -> StoredMa
     """
     query = _in_store(query, store)
     kinds = set(kinds_of(query))
-    strict = query.strategy == "strict" or any(kind.endswith(".*") for kind in kinds)
+    is_strict = query.strategy == "strict"
+    reads_all = is_strict or any(kind.endswith(".*") for kind in kinds)
     matcher = Matcher([query], most=most)
-    for record in event_records(consolidated_events(store, () if strict else sorted(kinds))):
-        matcher.push(pattern_event(record))
+    for record in event_records(consolidated_events(store, () if reads_all else sorted(kinds))):
+        # In a match the other patterns are no neighbours: a pattern reads what lies below its own level.
+        if not is_strict or record.level < LEVEL or record.kind in kinds:
+            matcher.push(pattern_event(record))
     found = sorted((match for _, match in matcher.matches()), key=lambda match: [event[:3] for event in match])
     return StoredMatches(store, tuple(found))
 

@@ -120,6 +120,9 @@ class LiveSettings(BaseModel):
         description="Files of patterns of your own (docs/patterns.md) or folders of them, with commas. Their matches "
         "are events pattern.NAME. Default: none.",
     )
+    alerts: bool = Field(
+        True, description="Play the shipped alerts, the patterns of patterns/alerts (docs/live.md). Default yes."
+    )
     official: Path | None = Field(
         None,
         description="File of JSON lines with the officials' decisions; it may grow during the match. "
@@ -356,7 +359,7 @@ class LiveSettings(BaseModel):
         names = (
             "source", "channel", "rate", "endless", "seed", "duration_s", "pitch", "sheet", "alpha", "retraction",
             "slack", "allowed_lateness_s", "engine", "parameters", "detectors", "patterns",
-            "official", "nodes",
+            "alerts", "official", "nodes",
         )  # fmt: skip
         return self.model_dump(mode="json", include=set(names))
 

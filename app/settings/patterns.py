@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,16 @@ from detectors.patterns.detector import PatternDetector
 from detectors.patterns.language import parse
 from detectors.patterns.matcher import Matcher
 from detectors.patterns.returns import Returns
-from detectors.patterns.syntax import PatternError, Query
+from detectors.patterns.syntax import PatternError, Query, steps_of
 from football.errors import UserError
 from football.untrusted import UntrustedError, is_name, read_text
 
 #: The folder of the shipped patterns; ``football`` names it where there is no such file, and ``football/NAME`` one.
 SHIPPED = PROGRAM / "patterns"
 SHIPPED_NAME = "football"
+
+#: The folder of the shipped alerts, which each match has unless its settings say otherwise.
+ALERTS = SHIPPED / "alerts"
 
 #: Largest number of patterns of a match.
 PATTERNS_MAX = 200
@@ -124,12 +128,18 @@ def _check_detector(name: str, text: str, where: str) -> None:
         detector = PatternDetector.of_text(name, text)
     except PatternError as error:
         raise PatternFileError(f"{where}: {error}") from error
-    kinds = sorted({kind for entry in catalogue() for kind in entry.outputs})
-    for kind in detector.spec.inputs:
-        if kind not in kinds:
-            near = get_close_matches(kind, kinds, 1)
+    kinds = _kinds()
+    for step in steps_of(detector.query.structure):
+        if not any(step.takes(kind) for kind in kinds):
+            near = get_close_matches(step.kind, kinds, 1)
             mend = f"did you mean {near[0]}?" if near else "`touchline detectors` lists all kinds"
-            raise PatternFileError(f"{where}: no detector emits {kind}; {mend}")
+            raise PatternFileError(f"{where}: no detector emits {step.kind}; {mend}")
+
+
+@cache
+def _kinds() -> tuple[str, ...]:
+    """The kinds of all detectors."""
+    return tuple(sorted({kind for entry in catalogue() for kind in entry.outputs}))
 
 
 def _check_number(number: int, where: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from app.hub.sinks import SinkError, sink_kind
 from app.kafka.address import is_kafka, parse
@@ -90,10 +90,9 @@ def _resolve(layers: Sequence[Layer]) -> ResolvedSettings:
         values = {field: value for field, value in values.items() if origin[setting_name(field)] is not of_store}
         if "parameters" in values:
             values["parameters"] = load_parameters(Path(str(file)))
-        if isinstance(files := values.get("patterns"), list):
-            from app.settings.patterns import load_patterns  # brings a parser, which few runs need
-
-            values["patterns"] = load_patterns(map(Path, files))
+        files = values.get("patterns", None if stored else [])
+        if isinstance(files, list):
+            values["patterns"] = _loaded(files, values.get("alerts", stored.get("alerts", True)))
         for field in sorted(set(stored) & set(values)):
             if conflict := _contradiction(field, values[field], stored[field], f"the run in {store}", file):
                 raise SettingsError(f"{conflict}; leave it out to resume the run, or choose another --store")
@@ -147,7 +146,19 @@ def read_stored_settings(store: Path) -> dict[str, Any] | None:
     lateness_s = stored.get("allowed_lateness_s", LiveSettings.model_fields["allowed_lateness_s"].default)
     if not isinstance(lateness_s, int | float):
         raise StoreError(f"{store}/run.json: damaged: allowed_lateness_s = {lateness_s}")
-    return {"detectors": [], "patterns": {}, "nodes": 1, **stored, "allowed_lateness_s": lateness_s, "parameters": tree}
+    older = {"detectors": [], "patterns": {}, "alerts": False, "nodes": 1}
+    return {**older, **stored, "allowed_lateness_s": lateness_s, "parameters": tree}
+
+
+def _loaded(files: list[str], alerts: Any) -> dict[str, str]:
+    """The patterns of files, and the shipped alerts if the settings want them."""
+    with suppress(ValidationError):  # LiveSettings refuses the value
+        alerts = TypeAdapter(bool).validate_python(alerts)
+    if not files and not alerts:
+        return {}
+    from app.settings.patterns import ALERTS, load_patterns  # brings a parser
+
+    return load_patterns([*([ALERTS] if alerts else []), *map(Path, files)])
 
 
 def _contradiction(field: str, given: Any, stored: Any, where: str, file: Any) -> str:

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.cep.CEP;
 import org.apache.flink.cep.functions.PatternProcessFunction;
@@ -21,7 +22,9 @@ import org.apache.flink.util.Collector;
  * FlinkCEP's side of bench/patterns_flink.py: a local environment, parallelism 1, heap state, the events in memory.
  *
  * Arguments: file of events (lines "kind milliseconds", in order of arrival), structure (ABC or AB+C), policy (stnm or
- * stam), window in ms (inclusive), watermark interval in ms, bound of disorder in ms, number of patterns. Prints JSON.
+ * stam), window in ms (inclusive), watermark interval in ms, bound of disorder in ms, number of patterns, file of answers
+ * or "-". With a file the events are sent one a millisecond, and the file has a line for each match: times of its events
+ * with commas, when it was answered and when its last event was sent, in microseconds since the first event. Prints JSON.
  */
 public class FlinkPatterns {
     static char[] kinds;
@@ -31,6 +34,10 @@ public class FlinkPatterns {
     static volatile long seen;
     static long newest;
     static long bound;
+    static boolean isPaced;
+    static long began;
+    static long[] sent;
+    static final StringBuilder ANSWERS = new StringBuilder();
 
     public static class Happening {
         public char kind;
@@ -61,6 +68,19 @@ public class FlinkPatterns {
         @Override
         public void processMatch(Map<String, List<Happening>> match, Context context, Collector<Long> out) {
             FOUND.incrementAndGet();
+            if (isPaced) {
+                long now = System.nanoTime();
+                long latest = 0;
+                StringBuilder times = new StringBuilder();
+                for (String step : List.of("a", "b", "c")) {
+                    for (Happening event : match.get(step)) {
+                        times.append(times.length() == 0 ? "" : ",").append(event.ms);
+                        latest = Math.max(latest, sent[(int) event.ms]);
+                    }
+                }
+                ANSWERS.append(times).append(' ').append((now - began) / 1000);
+                ANSWERS.append(' ').append((latest - began) / 1000).append('\n');
+            }
             long last = match.get("c").get(0).ms;
             // Event time seen by now; what the end of the stream flushes has waited for nothing.
             if (last < newest - bound && seen - last < LEAST_ANSWER.get()) {
@@ -81,6 +101,15 @@ public class FlinkPatterns {
     }
 
     static Happening next(int index) {
+        if (isPaced) {
+            if (index == 0) {
+                began = System.nanoTime();
+            }
+            for (long left; (left = began + index * 1_000_000L - System.nanoTime()) > 0; ) {
+                LockSupport.parkNanos(left);
+            }
+            sent[(int) times[index]] = System.nanoTime();
+        }
         seen = Math.max(seen, times[index]);
         return new Happening(kinds[index], times[index]);
     }
@@ -90,6 +119,9 @@ public class FlinkPatterns {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.createLocalEnvironment(1, configuration);
         env.getConfig().setAutoWatermarkInterval(Long.parseLong(args[4]));
         env.getConfig().enableObjectReuse();
+        if (isPaced) {
+            env.setBufferTimeout(0); // an event is sent at once
+        }
         long boundMs = Long.parseLong(args[5]);
         bound = boundMs;
         WatermarkStrategy<Happening> strategy =
@@ -122,6 +154,8 @@ public class FlinkPatterns {
             newest = Math.max(newest, times[number]);
         }
         run(args, Math.min(kinds.length, 5_000)); // warm: classes, compiler, local cluster
+        isPaced = !args[7].equals("-");
+        sent = new long[(int) newest + 1];
         FOUND.set(0);
         LEAST_ANSWER.set(1_000_000_000);
         seen = 0;
@@ -130,6 +164,9 @@ public class FlinkPatterns {
         long cpu = system.getProcessCpuTime();
         long wall = System.nanoTime();
         run(args, kinds.length);
+        if (isPaced) {
+            Files.writeString(Path.of(args[7]), ANSWERS);
+        }
         System.out.printf(
                 "{\"cpu_s\": %.3f, \"wall_s\": %.3f, \"matches\": %d, \"answer_ms\": %d}%n",
                 (system.getProcessCpuTime() - cpu) / 1e9,

@@ -1,4 +1,4 @@
-/* Alerts: rules on events, a list of what they have found, and a sound. Rules stay in the browser. */
+/* Alerts: the matches of the patterns that the match plays, a list of them, and a sound. Which are off stays in the browser. */
 (function () {
   "use strict";
 
@@ -7,12 +7,12 @@
   const FRESH_US = 5e6; // arrival time after which a change is history, such as that of a page that is opened
   const FOUND_MAX = 40;
   const LINE_MS = 8000;
-  // Patterns of the match are alerts that somebody has written already (docs/patterns.md).
-  const FIRST_RULES = ["goal.scored", "goal.own", "goal.disallowed", "official.var", "official.card", "sendoff", "pattern.*"];
+  const PATTERNS = "pattern.*";
 
   const byId = (id) => document.getElementById(id);
   const kept = JSON.parse(localStorage.getItem(KEY) || "{}");
-  const state = { rules: kept.rules || FIRST_RULES, sound: kept.sound || false };
+  const state = { off: kept.off || [], sound: kept.sound || false };
+  let patterns = []; // kind and name of each pattern
   const found = new Map(); // newest last, by event id
   let unseen = 0;
   let hiding = null;
@@ -20,7 +20,6 @@
 
   function remember() {
     localStorage.setItem(KEY, JSON.stringify(state));
-    T.link.need("alerts", state.rules);
     write();
   }
 
@@ -55,51 +54,44 @@
       item.append(make("button", T.words.event(row), { type: "button", onclick: () => T.list.select(row.id) }));
       list.append(item);
     }
-    const rules = make("ul", "", { className: "rules" });
-    for (const rule of state.rules) {
-      const item = make("li", rule + " ");
-      const remove = make("button", "×", { type: "button", title: "Remove this rule", onclick: () => change(state.rules.filter((one) => one !== rule)) });
-      remove.setAttribute("aria-label", "Remove the rule " + rule);
-      item.append(remove);
-      rules.append(item);
-    }
     byId("alerts-found").replaceChildren(found.size ? list : make("p", "Nothing yet."));
-    byId("alerts-rules").replaceChildren(rules);
   }
 
-  function change(rules) {
-    state.rules = rules;
-    remember();
-  }
-
-  function controls() {
-    const form = make("form", "");
-    const kind = make("input", "", { type: "text", placeholder: "kind, or name.*", autocomplete: "off" });
-    kind.setAttribute("list", "kinds");
-    kind.setAttribute("aria-label", "Kind of a new rule");
-    form.append(kind, make("button", "Add"));
-    form.onsubmit = function (event) {
-      event.preventDefault();
-      const rule = kind.value.trim();
-      kind.value = "";
-      if (rule && !state.rules.includes(rule)) change([...state.rules, rule]);
-    };
-    const sound = make("input", "", { type: "checkbox", checked: state.sound });
-    sound.onchange = function () {
-      state.sound = sound.checked;
-      if (state.sound) beep();
+  function ticked(text, isOn, changed) {
+    const box = make("input", "", { type: "checkbox", checked: isOn });
+    box.onchange = function () {
+      changed(box.checked);
       remember();
     };
     const label = make("label", "");
-    label.append(sound, " Sound");
-    return [make("h2", "Alerts"), make("div", "", { id: "alerts-found" }), make("h3", "Rules"), make("div", "", { id: "alerts-rules" }), form, label];
+    label.append(box, " " + text);
+    return label;
+  }
+
+  /* A box for each pattern of the match. */
+  function writePatterns() {
+    const list = make("ul", "", { className: "patterns" });
+    for (const [kind, name] of patterns) {
+      const item = make("li", "");
+      item.append(ticked(name, !state.off.includes(kind), (isOn) => (state.off = isOn ? state.off.filter((one) => one !== kind) : [...state.off, kind])));
+      list.append(item);
+    }
+    byId("alerts-patterns").replaceChildren(patterns.length ? list : make("p", "The match plays none."));
+  }
+
+  function controls() {
+    const sound = ticked("Sound", state.sound, function (isOn) {
+      state.sound = isOn;
+      if (isOn) beep();
+    });
+    return [make("h2", "Alerts"), make("div", "", { id: "alerts-found" }), make("h3", "Patterns"), make("div", "", { id: "alerts-patterns" }), sound];
   }
 
   const alerts = {
-    /* An event has appeared, or changed: an alert if a rule names its kind, and if it is new. */
+    /* An event has appeared, or changed: an alert if it is a match of a pattern that is on, and new. */
     found(row, nowUs) {
       const known = found.get(row.id);
-      if (!known && (nowUs - row.changed_us > FRESH_US || row.state === "withdrawn" || !state.rules.some((rule) => T.find.isOf(row.kind, rule)))) return;
+      if (!known && (nowUs - row.changed_us > FRESH_US || row.state === "withdrawn" || !T.find.isOf(row.kind, PATTERNS) || state.off.includes(row.kind))) return;
       found.set(row.id, row);
       if (found.size > FOUND_MAX) found.delete(found.keys().next().value);
       if (!known) announce(row);
@@ -111,10 +103,14 @@
     },
     mount() {
       byId("alerts").replaceChildren(...controls());
-      T.link.need("alerts", state.rules);
+      T.link.need("alerts", [PATTERNS]);
     },
-    /* Alerts whose event has changed since. */
+    /* The patterns of the match, and alerts whose event has changed since. */
     take(message) {
+      if (message.kinds) {
+        patterns = message.kinds.filter(([kind]) => T.find.isOf(kind, PATTERNS));
+        writePatterns();
+      }
       for (const row of message.rows || []) if (found.has(row.id)) alerts.found(row, message.now_us);
     },
   };

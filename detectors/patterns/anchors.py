@@ -34,8 +34,22 @@ _REORDER = 1_024
 #: Standing matches with all picks may hold so many events for each match that one event may have.
 PLACES_PER_MATCH = 100
 
-#: By the lists of a branch: the newest end, and the number of starts that may lead to it.
-Chains = dict[tuple[int, ...], tuple[PatternEvent, int]]
+
+class Chain:
+    """What branches over the same lists have found.
+
+    Attributes:
+        end: the newest end for which it was searched.
+        starts: the number of starts that may lead to it.
+    """
+
+    def __init__(self) -> None:
+        self.end: PatternEvent | None = None
+        self.starts = 0
+
+
+#: By the lists of a branch.
+Chains = dict[tuple[int, ...], Chain]
 
 #: Takes the matches of an anchor before and after.
 Emit = Callable[[_Matches, _Matches], None]
@@ -78,8 +92,8 @@ class Anchors:
         self._places = 0
         #: The lists between the first and the last step, from the last one backwards.
         self._chain = tuple(search.lists[-2:0:-1])
-        self._shared = {} if shared is None else shared
-        self._chain_key = (search.ties, *map(id, search.lists))
+        key = (search.ties, *map(id, search.lists))
+        self._shared = Chain() if shared is None else shared.setdefault(key, Chain())
         #: The runs without a match; only for matches that end with their last event.
         self.waiting: WaitingRuns | None = None
         if strategy == "stnm" and not (self._grows or self._looks_on or self._rises):
@@ -183,14 +197,13 @@ class Anchors:
 
     def _complete_rising(self, end: PatternEvent) -> None:
         """The same for a branch of which the ends rise with the starts."""
-        if self._lacks_step(end):
-            return
-        # Only starts before the latest chain of steps that leads to this end can be complete.
-        starts = self.search.lists[0]
-        known = self._shared.get(self._chain_key)
-        if known is None or known[0] is not end:
-            known = self._shared[self._chain_key] = (end, self._starts_before(end))
-        high = known[1]
+        shared, starts = self._shared, self.search.lists[0]
+        if shared.end is not end:
+            if self._lacks_step(end):
+                return
+            # Only starts before the latest chain of steps that leads to this end can be complete.
+            shared.end, shared.starts = end, self._starts_before(end)
+        high = shared.starts
         if not high or (self._reached is not None and starts[high - 1] <= self._reached):
             return
         low = bisect_right(starts, self._reached, 0, high) if self._reached is not None else 0
@@ -198,7 +211,7 @@ class Anchors:
             low = bisect_left(starts, (end[0] - self.within_us,), low, high)
         if low < high:
             due = starts[low:high]
-            last = self._complete_by_hops(due) if self._hops else self._complete_each(due)
+            last = self._complete_by_hops(due, end) if self._hops else self._complete_each(due, end)
             self._reached = last or self._reached
 
     def _starts_before(self, end: PatternEvent) -> int:
@@ -217,22 +230,25 @@ class Anchors:
         starts = search.lists[0]
         return len(starts) if starts and starts[-1][0] < reached[0] else search.until(starts, reached)
 
-    def _complete_each(self, due: list[PatternEvent]) -> PatternEvent | None:
-        """Search starts; return the last one that has a match."""
+    def _complete_each(self, due: list[PatternEvent], end: PatternEvent) -> PatternEvent | None:
+        """Search starts without a match; return the last one that has one now."""
         matched = None
         for start in due:
-            if self._renew(start):
+            match = self.search.next_up_to(end, start)
+            if match is not None:
+                matches = self.matches[start.id] = (match,)
+                self._emit((), matches)
                 matched = start
         return matched
 
-    def _complete_by_hops(self, due: list[PatternEvent]) -> PatternEvent | None:
+    def _complete_by_hops(self, due: list[PatternEvent], end: PatternEvent) -> PatternEvent | None:
         """The same for a single first step: starts with the same next event share all but their first event."""
         search, second, emit = self.search, self.search.lists[1], self._emit
         matched, shared_from, rest = None, -1, None
         for start in due:
             index = search.after(second, start)
             if index != shared_from or rest is None:
-                found = search.next_simple(start)
+                found = search.next_up_to(end, start, index)
                 shared_from, rest = index, found[1:] if found else None
             if rest is not None:
                 matches = ((start, *rest),)
@@ -243,6 +259,7 @@ class Anchors:
 
     def _repair_rising(self, event: PatternEvent, begin_us: int) -> None:
         """Search again the starts whose match may have met an event, the latest first, as far as they rise above it."""
+        self._shared.end = None  # it may come back, when the lists are others
         starts = self.search.lists[0]
         end_us, reached = event[0], self._reached
         for start in reversed(starts[bisect_left(starts, (begin_us,)) : bisect_left(starts, (end_us + 1,))]):

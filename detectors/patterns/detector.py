@@ -41,6 +41,9 @@ from middleware.publisher import AMENDABLE_US
 #: The inputs of the window, in canonical order.
 Window = tuple[PatternEvent, ...]
 
+#: Of the events of patterns in a match.
+LEVEL = 15
+
 #: Shows that time passes where nothing happens.
 _TICK = "clock.tick"
 
@@ -97,26 +100,23 @@ class PatternDetector:
     A match that an input changes gets a newer version, and one that it breaks is annulled, up to ten minutes after the
     event that changes. In a match ``PER match`` and ``PER possession`` mean what :func:`in_match` says.
 
+    A kind such as ``pass.*`` stands for the published kinds of lower levels that the match has. With ``strict`` all of
+    these are inputs, because each may stand between two events of a match.
+
     Args:
-        query: with a name; its kinds are those of the hierarchy, without wildcards.
+        query: with a name; its kinds are those of the hierarchy.
         level: above those of all detectors that emit its kinds.
 
     Raises:
         PatternError: the query means nothing, or cannot be a detector.
     """
 
-    def __init__(self, query: Query, level: int = 15) -> None:
+    def __init__(self, query: Query, level: int = LEVEL) -> None:
         query = in_match(query)
-        steps = steps_of(query.structure)
         if not query.name:
             raise PatternError("a detector needs a name", "Write PATTERN name = SEQ(...)")
-        for step in steps:
-            if step.kind.endswith(".*"):
-                raise PatternError(f"{step.kind} names no kind of the hierarchy", "Name the kinds with OR", step.at)
         self.query = query
         self.strategy: Strategy = query.strategy or "stnm"
-        if self.strategy == "strict":
-            raise PatternError("a detector gets only the kinds that it names", "Choose another STRATEGY")
         self._branches = compile_branches(query)
         self._settles = any(_settles(branch) for branch in self._branches)
         #: Of several kinds that a limit counts, a match has the first.
@@ -125,9 +125,10 @@ class PatternDetector:
         kind = f"pattern.{query.name}"
         settled = ("last_us", "stands_us") if self._settles else ()
         details = ("first_us", "events", *settled, *(name for name, _ in query.returns))
-        self._kinds = tuple(dict.fromkeys(step.kind for step in steps))
-        counted = tuple(name for _, name in self._limits)
-        self._read = frozenset((*self._kinds, *counted))
+        self._steps = steps_of(query.structure)
+        #: Of the kinds that it names, those that stand for themselves; :meth:`watch` finds what the others stand for.
+        self._kinds = tuple(dict.fromkeys(step.kind for step in self._steps if not step.kind.endswith(".*")))
+        self._read = frozenset((*self._kinds, *(name for _, name in self._limits)))
         #: Levels of kinds, for the order of an instant; and the kinds that may get another version or be annulled.
         self._levels: dict[str, int] = {}
         self._changing = self._read
@@ -136,7 +137,7 @@ class PatternDetector:
             untyped=(kind,), details={kind: details}, parameters={"within_us": query.within_us}, amends=(kind,),
             annuls=(kind,), source="paper 003; docs/patterns.md",
         )  # fmt: skip
-        self._completing = {step.kind for branch in self._branches for step in branch.steps[branch.complete_from :]}
+        self._completing = {step for branch in self._branches for step in branch.steps[branch.complete_from :]}
 
     @classmethod
     def of_text(cls, name: str, text: str, pitch: Pitch | None = None) -> PatternDetector:
@@ -155,6 +156,12 @@ class PatternDetector:
         correct those of the pattern become inputs. Where nothing changes its events, less is kept.
         """
         levels = {kind: spec.level for spec in specs for kind in spec.outputs}
+        public = [
+            kind for spec in specs if spec.level < self.spec.level for kind in spec.outputs if kind not in spec.internal
+        ]
+        taken = [kind for kind in public if any(step.takes(kind) for step in self._steps)]
+        self._kinds = tuple(dict.fromkeys((*self._kinds, *taken)))
+        self._read = self._read.union(public if self.strategy == "strict" else taken)
         can_match = any(kind in levels for kind in self._kinds) and all(name in levels for _, name in self._limits)
         read = frozenset(kind for kind in self._read if kind in levels) if can_match else frozenset()
         self._levels = {kind: levels[kind] for kind in read}
@@ -171,7 +178,7 @@ class PatternDetector:
         self.spec = replace(self.spec, inputs=inputs, keyed=keyed)
 
     def _inputs(self, read: frozenset[str], annulling: Sequence[str] = ()) -> tuple[str, ...]:
-        own = (*self._kinds, *(name for _, name in self._limits))
+        own = (*self._kinds, *(name for _, name in self._limits), *sorted(read))
         ticks = (_TICK,) if self._settles else ()
         return tuple(dict.fromkeys((*(kind for kind in own if kind in read), *annulling, *ticks)))
 
@@ -197,7 +204,7 @@ class PatternDetector:
             return after, settled
         if self._only_adds(before, after, event.ts_us):
             new = after.window[-1]
-            if self._settles or new.kind not in self._completing or not self._has_keys(new.payload):
+            if self._settles or not self._may_complete(new):
                 return after, settled
             found = self._ending_with(after.window, new)
             return after, (*settled, *(self._event(match, event.ts_us) for match in found))
@@ -285,7 +292,7 @@ class PatternDetector:
         window = state.window
         low, high = bisect_left(window, (begin_us,)), bisect_left(window, (end_us + within_us + 1,))
         for last in window[low:high]:
-            if last.kind in self._completing and self._has_keys(last.payload):
+            if self._may_complete(last):
                 for match in self._ending_with(window, last):
                     event = self._event(match, last.ts_us)
                     found[event.id] = event
@@ -338,6 +345,9 @@ class PatternDetector:
 
     def _counted(self, window: Window) -> list[tuple[Limit, list[PatternEvent]]]:
         return [(limit, [event for event in window if event.kind == kind]) for limit, kind in self._limits]
+
+    def _may_complete(self, event: PatternEvent) -> bool:
+        return self._has_keys(event.payload) and any(step.takes(event.kind) for step in self._completing)
 
     def _has_keys(self, payload: dict[str, Any]) -> bool:
         return all(name in payload for name in self.query.keys)

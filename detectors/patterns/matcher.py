@@ -283,8 +283,9 @@ class _Partition:
                 changes.extend([Change(diff, match, number) for number, within_us in members if lasts_us <= within_us])
 
         def emit_one(before: tuple[Match, ...], after: tuple[Match, ...]) -> None:
-            if not before and len(after) == 1:
-                emit(1, after[0])
+            if not before:
+                for match in after:
+                    emit(1, match)
                 return
             old = {tuple(event.id for event in match): match for match in before}
             new = {tuple(event.id for event in match): match for match in after}

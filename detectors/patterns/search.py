@@ -112,7 +112,7 @@ class Search:
         low = len(candidates) - _NEAR
         return bisect_left(candidates, (later_us,), low if low > 0 and candidates[low][0] < later_us else 0)
 
-    def until(self, candidates: list[PatternEvent], event: PatternEvent) -> int:
+    def until(self, candidates: Sequence[PatternEvent], event: PatternEvent) -> int:
         """Index of the first event of a list that is not strictly before an event."""
         if self.ties:
             return bisect_left(candidates, event)
@@ -156,6 +156,48 @@ class Search:
         if steps[last].most is None:
             candidates = lists[last]
             found += self._apart(candidates[self.after(candidates, here) : bisect_left(candidates, (end_us + 1,))])
+        return tuple(found)
+
+    def next_up_to(self, end: PatternEvent, first: PatternEvent, second: int = -1) -> Match | None:
+        """The match of :meth:`next_simple`, of a start that has had none before the newest event.
+
+        Args:
+            end: the newest event, with which it can only end; of a branch that ends with a single step.
+            first: the start.
+            second: index in the list of the second step of the first event after the start; -1 if it is not known.
+        """
+        if self.limits and end[0] > self.end_us(first):
+            return None
+        lists, steps = self.lists, self.branch.steps
+        found: list[PatternEvent] = [first]
+        here, last = first, len(steps) - 1
+        for at in range(last - 1):
+            following = lists[at + 1]
+            index = second if second >= 0 else self.after(following, here)
+            second = -1
+            if index == len(following):
+                return None
+            if steps[at].most is None:
+                reached, repeated = following[index], lists[at]
+                while more := repeated[self.after(repeated, here) : bisect_left(repeated, reached)]:
+                    found += self._apart(more)
+                    here = found[-1]
+                    if self.ties or here[0] < reached[0]:
+                        break
+                    index = self.after(following, here)
+                    if index == len(following):
+                        return None
+                    reached = following[index]
+            here = following[index]
+            found.append(here)
+        if steps[last - 1].most is None:
+            more = lists[last - 1][self.after(lists[last - 1], here) :]
+            if more and more[-1] is end:
+                more.pop()
+            found += self._apart(more)
+        if not self.is_before(found[-1], end):
+            return None
+        found.append(end)
         return tuple(found)
 
     def _apart(self, events: list[PatternEvent]) -> list[PatternEvent]:
@@ -232,11 +274,13 @@ class Search:
         found: list[Match] = [(first,)]
         for at in range(last + 1):
             entered, found = found, []
+            if end is not None and at == last - 1:
+                found = [match for run in entered for match in self._going_on_to(end, run, at)]
+                self._limit(len(found), first)
+                return found
             following = lists[at + 1] if at < last else []
-            # A run goes on to the newest end only from behind the end before.
-            until = following[-2] if end is not None and at == last - 1 and len(following) > 1 else None
             for run in entered:
-                for taken in self._leaving(run, at, until, end_us):
+                for taken in self._leaving(run, at, end_us):
                     if at == last:
                         found.append(taken)
                         continue
@@ -246,17 +290,31 @@ class Search:
                 self._limit(len(found), first)
         return found
 
-    def _leaving(self, run: Match, at: int, behind: PatternEvent | None, end_us: int) -> Iterator[Match]:
-        """The run at each event of a step at which it may go on, as far as that is not before another event."""
-        if behind is None or not self.is_before(run[-1], behind):
-            yield run
+    def _going_on_to(self, end: PatternEvent, run: Match, at: int) -> list[Match]:
+        """The matches with the newest end of a run that has entered the last step but one.
+
+        From an event before the former end it goes on to that one, so only those behind it count.
+        """
+        if not self.is_before(run[-1], end):
+            return []
+        ends, whole, low = self.lists[at + 1], run, len(run) - 1
+        if self.branch.steps[at].most is None:
+            candidates = self.lists[at]
+            whole = (*run, *self._apart(candidates[self.after(candidates, run[-1]) : self.until(candidates, end)]))
+        if len(ends) > 1:
+            low = max(low, self.until(whole, ends[-2]))
+        newest = (end,)
+        return [whole[:count] + newest for count in range(low + 1, len(whole) + 1)]
+
+    def _leaving(self, run: Match, at: int, end_us: int) -> Iterator[Match]:
+        """The run at each event of a step at which it may go on."""
+        yield run
         if self.branch.steps[at].most is None:
             candidates = self.lists[at]
             more = candidates[self.after(candidates, run[-1]) : bisect_left(candidates, (end_us + 1,))]
             more = self._apart(more)
-            for count, event in enumerate(more, 1):
-                if behind is None or not self.is_before(event, behind):
-                    yield (*run, *more[:count])
+            for count in range(1, len(more) + 1):
+                yield (*run, *more[:count])
 
     def branching(self, first: PatternEvent) -> list[Bindings]:
         """Skip till next match where each step that may come next takes the first event that fits it."""

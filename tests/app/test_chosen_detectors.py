@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from app.export.formats import export_match
 from app.run.live import run_live
 from app.settings.model import SettingsError
+from app.settings.patterns import ALERTS, load_patterns
 from app.settings.resolve import make_settings
 from replay.event_list import consolidated_events
 from tests.app.cli.test_main import write_track
@@ -36,13 +38,23 @@ def test_numbers_and_detectors_of_a_match_are_those_chosen(tmp_path: Path, engin
     assert found["pattern.run"] > 0
     assert found["near"] == found["hit"] == 0
     store = tmp_path / "store"
-    assert make_settings({"store": store}).patterns == {"run": pattern.read_text()}
+    assert make_settings({"store": store}).patterns == {"run": pattern.read_text(), **load_patterns([ALERTS])}
     pattern.write_text("PATTERN SEQ(area.enter a, area.leave b) WITHIN 9 s")
     with pytest.raises(SettingsError, match=r"--patterns contradicts the run in .*: run differ"):
         make_settings({"store": store, "patterns": str(pattern)})
+    with pytest.raises(SettingsError, match=r"--alerts False contradicts the run in"):
+        make_settings({"store": store, "alerts": False})
 
 
-def test_by_default_the_same_match_has_contacts_and_no_statistics(tmp_path: Path):
-    found = kinds(tmp_path, "inprocess")
+def test_by_default_the_same_match_has_contacts_and_alerts_and_no_statistics(tmp_path: Path):
+    decisions = tmp_path / "decisions.jsonl"
+    decisions.write_text(
+        '{"kind": "card", "variant": "yellow", "team": "home", "player": "home_1", "at_s": 2.0}\n'
+        '{"kind": "var", "variant": "check", "at_s": 3.0}\n'
+    )
+    found = kinds(tmp_path, "inprocess", official=str(decisions))
     assert found["hit"] > 0
     assert found["stat.running"] == 0
+    assert found["pattern.alert_card"] == found["pattern.alert_review"] == 1
+    export_match(tmp_path / "store", "sportscode", tmp_path / "clips.xml")
+    assert (tmp_path / "clips.xml").read_text().count("Alert: card</code>") == 1

@@ -342,25 +342,33 @@ def test_the_models_of_the_layers_are_those_of_the_detectors(page: LivePage):
         assert found == pytest.approx(expected, abs=1e-6), f"rows {rows}, target {target}"
 
 
-def test_a_rule_of_its_own_raises_an_alert_once_and_old_events_raise_none(page: LivePage):
-    old = demo_event("goal.scored", US, "ball:1", team="home", player="home_9")
+def test_a_match_of_a_pattern_is_an_alert_once_unless_it_is_off_or_old(page: LivePage):
+    def found(name: str, number: int, at_s: float, player: str) -> EventRecord:
+        return demo_event(f"pattern.{name}", round(at_s * US), f"{number}", team="home", player=player)
+
+    goal = demo_event("goal.scored", US, "ball:1", team="home", player="home_9")
     page.at(1.0)
-    page.feed.publish(old)
+    for event in (goal, found("alert_goal", 1, 1.0, "home_9"), found("alert_card", 2, 1.0, "home_9")):
+        page.feed.publish(event)
     page.at(20.0)
     page.open()
-    page.lines(old.id)
+    page.lines(goal.id)
     assert page.text("#alert-line") == ""
-    page.browser.run(
-        "const form = document.querySelector('#alerts form'); form.querySelector('input').value = 'hi*';"
-        "form.requestSubmit()"
-    )
-    page.browser.wait(lambda: page.browser.run("return touchline.link.kinds().includes('hi*')"), "the rule")
-    hit = demo_event("hit", 20 * US, "ball:3", team="home", player="home_6")
-    page.feed.publish(hit)
-    page.browser.wait(lambda: "6 Ferro" in page.text("#alert-line"), "the alert")
+    page.press("z")
+    boxes = "[...document.querySelectorAll('#alerts .patterns label')]"
+    assert page.browser.run(f"return {boxes}.map((one) => one.textContent.trim())") == ["Alert: card", "Alert: goal"]
+    page.browser.run(f"{boxes}[0].click()")
+    page.press("z")
+    page.feed.publish(demo_event("goal.scored", 20 * US, "ball:3", team="home", player="home_7"))
+    page.feed.publish(found("alert_card", 3, 20.0, "home_5"))
+    page.feed.publish(found("alert_goal", 4, 20.0, "home_6"))
+    page.browser.wait(lambda: "Alert: goal, 6 Ferro" in page.text("#alert-line"), "the alert")
     assert page.text("#alerts-toggle") == "Alerts 1"
     page.press("z")
     assert page.browser.run("return document.querySelectorAll('#alerts .found li').length") == 1
+    page.open()
+    page.press("z")
+    assert page.browser.run(f"return {boxes}.map((one) => one.control.checked)") == [False, True], "it is kept"
 
 
 def test_kits_colour_the_teams_unless_they_look_alike(browser: Browser):

@@ -129,9 +129,28 @@ def test_a_file_of_a_pattern_becomes_a_detector(track: Path, tmp_path: Path):
     assert len(stored) > 0
     assert {tuple(causes) for causes in found["causes"]} == {tuple(e.id for e in match) for match in stored}
     assert set(found["level"]) == {15}
-    file.write_text("PATTERN SEQ(pass.* x, pass.complete y) WITHIN 5 s", encoding="utf-8")
-    with pytest.raises(touchline.TouchlineError, match="names no kind of the hierarchy"):
-        touchline.play(track, detectors=[str(file)])
+
+
+def test_wildcards_neighbours_and_keys_of_a_match_mean_live_what_they_mean_in_its_store(track: Path, tmp_path: Path):
+    texts = {
+        "any_pass": "PATTERN SEQ(pass.attempt x, pass.* y) WITHIN 2 s PER team",
+        "next_to_it": "PATTERN SEQ(area.*+ x, ball.crossed y) WITHIN 5 s STRATEGY strict",
+        "of_one_player": "PATTERN SEQ(pz.leave x, kick.released y) WITHIN 5 s STRATEGY strict PER player",
+        "by_possession": "PATTERN SEQ(hit x, pass.attempt y, hit z) WITHIN 20 s PER possession STRATEGY stam",
+        "by_match": "PATTERN SEQ(hit x, pass.attempt y, hit z) WITHIN 20 s PER match STRATEGY stam",
+    }
+    files = [tmp_path / f"{name}.touchline" for name in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        file.write_text(text, encoding="utf-8")
+    match = touchline.play(track, detectors=list(map(str, files)), alpha=0).run()
+    found = {}
+    for file in files:
+        events = match.events(f"pattern.{file.stem}")
+        found[file.stem] = {tuple(causes) for causes in events["causes"]}
+        stored = match_store(read_pattern(file), match.folder).matches
+        assert found[file.stem] == {tuple(e.id for e in match) for match in stored}, file.stem
+    assert all(found.values()), {name: len(matches) for name, matches in found.items()}
+    assert found["by_possession"] <= found["by_match"]
 
 
 def test_a_detector_that_fails_is_named(track: Path):

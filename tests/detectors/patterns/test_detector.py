@@ -39,6 +39,9 @@ TEXTS = (
     "PATTERN p = SEQ(a x, b* y, NOT c n) WITHIN 15 us STRATEGY stnm-all",
     "PATTERN p = SEQ(a x, b+ y, c z) WITHIN 40 us, 1 pass PER team STRATEGY stam",
     "PATTERN p = SEQ(a x, b+ y, NOT c n) WITHIN 40 us, possession PER team",
+    "PATTERN p = SEQ(a x, c+ y, a z) WITHIN 40 us PER team STRATEGY strict",
+    "PATTERN p = SEQ(b+ x, a y) WITHIN 20 us STRATEGY strict TIES",
+    "PATTERN p = SEQ(a x, b* y, NOT c n) WITHIN 20 us STRATEGY strict",
     "PATTERN p = AND(a x, b y, c z) WHERE sum(x.v) < 3 WITHIN 30 us STRATEGY stam-all RETURN v = x.v + z.v",
 )
 
@@ -68,7 +71,10 @@ def test_the_law_holds_over_a_pattern(text: str) -> None:
     def check(stream: list[tuple[int, Arrival]], mode: str, alpha: float) -> None:
         note(f"{text}\n{mode} {alpha} {stream!r}")
         query = read(text)
-        ranks = Hierarchy(RAW, [PatternDetector(query)])
+        detector = PatternDetector(query)
+        if query.strategy == "strict":
+            detector.watch([Spec("raw", "1.1", 1, ("r",), ("a", "b", "c"))])
+        ranks = Hierarchy(RAW, [detector])
         unit = UnitSettings(FixedAlpha(alpha), mode, SlackSettings("fixed", 15))
         engine = Engine(ranks, EngineSettings(unit, allowed_lateness_us=400))
         updates = []
@@ -208,7 +214,9 @@ def test_matches_are_those_of_the_events_that_are_published_in_the_end(text: str
     @given(statements(), st.booleans())
     def check(stated: list[Event], watches: bool) -> None:
         query = read(text)
+        is_strict = query.strategy == "strict"
         pattern, others = PatternDetector(query), [Speaker(), Official()]
+        watches = watches or is_strict
         pattern.watch([other.spec for other in others]) if watches else None
         if not watches:
             pattern.spec = replace(pattern.spec, inputs=(*pattern.spec.inputs, "word"))
@@ -217,8 +225,10 @@ def test_matches_are_those_of_the_events_that_are_published_in_the_end(text: str
         standing = published(ranks, [*stated, *ticks])
         plain = [
             PatternEvent(e.ts_us, (1, e.kind), e.id, e.kind, {"team": e.payload.team, **e.payload.detail})
+            if e.kind != "word"
+            else PatternEvent(e.ts_us, (2, e.kind), e.id, e.kind, {})
             for e in standing
-            if e.kind in "abc"
+            if e.kind in (*"abc", *(["word"] if is_strict else []))
         ]
         note(f"{text}\n{stated!r}\n{plain!r}")
         found = [event for event in standing if event.kind == "pattern.p"]
@@ -245,10 +255,35 @@ def test_a_goal_that_is_annulled_takes_its_match_along() -> None:
     ("text", "message"),
     [
         ("PATTERN SEQ(a x, b y) WITHIN 1 s", "a detector needs a name. Write PATTERN name = SEQ"),
-        ("PATTERN p = SEQ(a.* x, b y) WITHIN 1 s", "names no kind of the hierarchy"),
-        ("PATTERN p = SEQ(a x, b y) WITHIN 1 s STRATEGY strict", "gets only the kinds that it names"),
     ],
 )
 def test_what_cannot_be_a_detector_is_refused(text: str, message: str) -> None:
     with pytest.raises(PatternError, match=message.replace("(", r"\(")):
         PatternDetector(parse(text))
+
+
+def test_a_kind_with_a_star_and_strict_read_what_the_match_publishes_below_them() -> None:
+    specs = [
+        Spec("low", "1.1", 1, ("r",), ("a.one", "a.dense", "a.two", "b"), internal=("a.dense",)),
+        Spec("high", "15.1", 15, ("b",), ("a.high",)),
+    ]
+    for text, inputs in (
+        ("PATTERN p = SEQ(a.* x, b y) WITHIN 1 s", ("b", "a.one", "a.two")),
+        ("PATTERN p = SEQ(b x, b y) WITHIN 1 s STRATEGY strict", ("b", "a.one", "a.two")),
+        ("PATTERN p = SEQ(c.* x, c y) WITHIN 1 s STRATEGY strict", ()),
+    ):
+        detector = PatternDetector(parse(text))
+        detector.watch(specs)
+        assert detector.spec.inputs == inputs
+
+
+def test_per_possession_within_a_match_is_its_bound_and_per_match_is_all_of_it() -> None:
+    detector = PatternDetector(parse("PATTERN p = SEQ(a x, b y) WITHIN 10 s PER match, possession, team"))
+    assert detector.query == parse("PATTERN p = SEQ(a x, b y) WITHIN 10 s, possession PER team")
+    assert detector.spec.inputs == ("a", "b", "chain.start")
+    found, state = [], detector.initial()
+    for ts_us, kind, name in ((1, "a", "a1"), (2, "b", "b2"), (3, "a", "a3"), (4, "chain.start", "c4"), (5, "b", "b5")):
+        payload = EventPayload(team="" if kind == "chain.start" else "home", detail={"possession": name})
+        state, events = detector.step(state, Event(kind, ts_us, "s", ts_us, payload, name))
+        found += [event.causes for event in events]
+    assert found == [("a1", "b2")]

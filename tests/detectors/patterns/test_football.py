@@ -14,6 +14,11 @@ from detectors.patterns.syntax import PatternEvent, steps_of
 
 FOLDER = Path(__file__).resolve().parents[3] / "patterns"
 
+_ALERTS = {
+    "alert_goal": "goal.scored", "alert_own_goal": "goal.own", "alert_no_goal": "goal.disallowed",
+    "alert_review": "official.var", "alert_card": "official.card", "alert_sent_off": "sendoff.suspected",
+}  # fmt: skip
+
 #: Pattern -> scene, its matches, counter-scene. An event is: seconds, kind, id, values.
 SCENES: dict[str, tuple[str, list[str], str]] = {
     "corner_second_ball": (
@@ -224,6 +229,12 @@ SCENES: dict[str, tuple[str, list[str], str]] = {
 }
 
 
+SCENES |= {
+    name: (f"1 {kind} e1 team=home; 1 {kind} e2 team=away", ["e1", "e2"], "1 goal.candidate c; 1 sendoff.other s")
+    for name, kind in _ALERTS.items()
+}
+
+
 def value(text: str) -> Any:
     """A number if it is one."""
     try:
@@ -245,16 +256,22 @@ def events_of(scene: str) -> list[PatternEvent]:
     return found
 
 
+def text_of(name: str) -> str:
+    """The text of a shipped pattern."""
+    (file,) = FOLDER.rglob(f"{name}.touchline")
+    return file.read_text(encoding="utf-8")
+
+
 def matches_of(name: str, scene: str) -> list[str]:
     """The matches of a shipped pattern in a scene, whose events arrive in reverse."""
-    matcher = Matcher([parse((FOLDER / f"{name}.touchline").read_text(encoding="utf-8"))])
+    matcher = Matcher([parse(text_of(name))])
     for one in reversed(events_of(scene)):
         matcher.push(one)
     return sorted(" ".join(event.id for event in match) for _, match in matcher.matches())
 
 
 def test_every_shipped_pattern_has_a_scene_and_a_counter_scene():
-    assert {path.stem for path in FOLDER.glob("*.touchline")} == SCENES.keys()
+    assert {path.stem for path in FOLDER.rglob("*.touchline")} == SCENES.keys()
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -267,5 +284,5 @@ def test_a_shipped_pattern_finds_its_scene_and_not_its_counter_scene(name: str):
 @pytest.mark.parametrize("name", SCENES)
 def test_the_kinds_of_a_shipped_pattern_exist(name: str):
     known = {kind for info in catalogue() for kind in info.outputs}
-    query = parse((FOLDER / f"{name}.touchline").read_text(encoding="utf-8"))
+    query = parse(text_of(name))
     assert {step.kind for step in steps_of(query.structure)} <= known

@@ -102,6 +102,12 @@ def test_copies_of_ends_change_nothing(strategy: str):
     assert log_of(ABPC, f"{IN_ORDER} c19 c20", strategy) == log_of(ABPC, IN_ORDER, strategy)
 
 
+def test_an_end_that_comes_back_meets_what_came_late_in_between():
+    a1, a2, b3, c5 = map(event, ("a1", "a2", "b3", "c5"))
+    arrivals = [(a1, 1), (b3, 1), (c5, 1), (c5, -1), (a2, 1), (c5, 1)]
+    assert run(words("a x, b y, c z W10"), "stnm", arrivals) == {("a1", "b3", "c5"), ("a2", "b3", "c5")}
+
+
 def test_two_events_of_one_instant_are_both_there():
     events = [event("a1"), event("b2", 5), event("b3", 5), event("c9")]
     for clause, expected in (("", {("a1", "b2", "c9")}), ("TIES", {("a1", "b2", "b3", "c9")})):
