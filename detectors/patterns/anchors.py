@@ -36,7 +36,7 @@ PLACES_PER_MATCH = 100
 
 
 class Chain:
-    """What branches over the same lists have found.
+    """The starts that branches over the same lists have found for the newest end.
 
     Attributes:
         end: the newest end for which it was searched.
