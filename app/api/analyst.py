@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from app.analysis.match import AnalysedMatch, ChartData
+    from app.analysis.selection import Selection
 
 #: Matches in memory, and answers of each.
-_MATCHES_MAX: Final = 4
+MATCHES_MAX: Final = 4
 _ANSWERS_MAX: Final = 400
 
 #: Seconds that a request waits for its turn: charts are computed one at a time.
@@ -126,13 +127,9 @@ _Phase = _value("While the team has the ball (`in`) or has not (`out`).")
 _Action = Annotated[int, Query(ge=0, le=1_000_000, description="Number of a pass or a shot.")]
 
 
-def analyst_routes(matches: Mapping[str, ServedMatch]) -> APIRouter:
-    """Create the routes below ``/matches/{match}/analyst``.
-
-    Args:
-        matches: that are served, by id; may grow.
-    """
-    router, room = APIRouter(prefix="/matches/{match}/analyst", tags=["analyst"]), _Room(matches)
+def analyst_routes(room: AnalystRoom) -> APIRouter:
+    """Create the routes below ``/matches/{match}/analyst``."""
+    router = APIRouter(prefix="/matches/{match}/analyst", tags=["analyst"])
 
     @router.get("", responses=answer(AnalysedOverview, _OVERVIEW) | refusals(404, 503))
     def overview(match: _Name) -> Response:
@@ -143,8 +140,7 @@ def analyst_routes(matches: Mapping[str, ServedMatch]) -> APIRouter:
     @router.get("/actions", responses=answer(ChartAnswer, _CHART) | refusals(404, 503))
     def actions(match: _Name) -> Response:
         """Return all actions in order of their numbers, which ``rows`` of the charts name."""
-        with room.opened(match) as analysed:
-            return room.answered(match, analysed, "actions", lambda: _json(analysed, analysed.actions, {}))
+        return room.actions(match)
 
     @router.get("/moment", responses=answer(ChartAnswer, _CHART) | refusals(404, 503))
     def moment(match: _Name, action: _Action) -> Response:
@@ -173,11 +169,7 @@ def analyst_routes(matches: Mapping[str, ServedMatch]) -> APIRouter:
         if chart not in CHARTS:
             raise HTTPException(404, f"no chart {chart}; there are {', '.join(CHARTS)}")
         selection = parse_selection(request.query_params)
-        with room.opened(match) as analysed:
-            key = f"{chart} {form} {selection}"
-            return room.answered(
-                match, analysed, key, lambda: _chart(analysed, chart, CHARTS[chart].function(analysed, selection), form)
-            )
+        return room.chart(match, chart, selection, form)
 
     return router
 
@@ -194,8 +186,13 @@ class _Analysed(msgspec.Struct, frozen=True):
     again_s: float
 
 
-class _Room:
-    """The matches that are analysed, and the answers of each. Thread safe: one request computes at a time."""
+class AnalystRoom:
+    """The matches that are analysed, and the answers of each. Thread safe: one request computes at a time.
+
+    Args:
+        matches: that are served, by id; may grow.
+        clock_s: of the process.
+    """
 
     def __init__(self, matches: Mapping[str, ServedMatch], clock_s: Callable[[], float] = time.monotonic) -> None:
         self._matches, self._clock_s = matches, clock_s
@@ -219,6 +216,31 @@ class _Room:
             yield self._match(name, folder).match
         finally:
             self._lock.release()
+
+    def prepare(self, name: str) -> None:
+        """Read a match, and make what its page asks for first, so that the first viewer need not wait for it."""
+        from app.analysis.registry import CHARTS
+        from app.analysis.selection import Selection
+
+        self.actions(name)
+        first = next(iter(CHARTS.values())).group
+        for chart in [chart for chart, one in CHARTS.items() if one.group == first]:
+            self.chart(name, chart, Selection(), "json")
+
+    def actions(self, name: str) -> Response:
+        """Return all actions of a match."""
+        with self.opened(name) as analysed:
+            return self.answered(name, analysed, "actions", lambda: _json(analysed, analysed.actions, {}))
+
+    def chart(self, name: str, chart: str, selection: Selection, form: str) -> Response:
+        """Return the data of a chart."""
+        from app.analysis.registry import CHARTS
+
+        with self.opened(name) as analysed:
+            return self.answered(
+                name, analysed, f"{chart} {form} {selection}",
+                lambda: _chart(analysed, chart, CHARTS[chart].function(analysed, selection), form),
+            )  # fmt: skip
 
     def has_ended(self, name: str) -> bool:
         """True if an opened match was over, and all of it committed, when it was read."""
@@ -246,7 +268,7 @@ class _Room:
                 self._open[name] = _Analysed(state, match, ended, now_s + (now_s - began_s) / _SHARE)
                 self._answers.pop(name, None)
         self._open.move_to_end(name)
-        if len(self._open) > _MATCHES_MAX:
+        if len(self._open) > MATCHES_MAX:
             self._answers.pop(self._open.popitem(last=False)[0], None)
         return self._open[name]
 

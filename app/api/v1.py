@@ -20,7 +20,7 @@ from starlette.websockets import WebSocket
 from app.api.accuracy import STRUCTS as ACCURACY_STRUCTS
 from app.api.accuracy import accuracy_routes
 from app.api.analyst import STRUCTS as ANALYST_STRUCTS
-from app.api.analyst import analyst_routes
+from app.api.analyst import AnalystRoom, analyst_routes
 from app.api.calibration import STRUCTS as CALIBRATION_STRUCTS
 from app.api.calibration import calibration_routes
 from app.api.cameras import STRUCTS as CAMERA_STRUCTS
@@ -71,7 +71,8 @@ def api_application(matches: Mapping[str, ServedMatch], cameras: CameraGroup) ->
     api.include_router(what_if_routes(matches))
     api.include_router(notes_routes(matches))
     api.include_router(decision_routes(matches))
-    api.include_router(analyst_routes(matches))
+    api.state.analyst_room = AnalystRoom(matches)
+    api.include_router(analyst_routes(api.state.analyst_room))
     api.include_router(accuracy_routes(matches))
     api.include_router(camera_routes(cameras, streams))
     api.include_router(calibration_routes(cameras))

@@ -46,7 +46,7 @@ def serve_matches(matches: RecordedMatches, settings: LiveSettings) -> WebServer
     threading.Thread(target=api.warm_up, name="warm-up", daemon=True).start()
     routes = recorded_routes(matches, api)
     token, verify = settings.token.get_secret_value(), TokenStore().grant
-    _prepare_tables(matches)
+    _prepare(matches, api)
     return WebServer(routes, host=settings.host, port=settings.port, token=token, verify=verify)
 
 
@@ -78,19 +78,24 @@ def _live_state(match: ServedMatch) -> LiveState:
     return live
 
 
-def _prepare_tables(matches: RecordedMatches) -> None:
-    """Build the tables that the analyst's room reads, in a thread, so that its first viewer need not wait."""
+def _prepare(matches: RecordedMatches, api: ApiOnDemand) -> None:
+    """Build in a thread what the analyst's room shows first, so that its first viewer need not wait for it.
 
-    def build(folder: Path) -> None:
+    Of all matches these are the tables, of those that stay in memory the first charts, too.
+    """
+
+    def build(name: str, folder: Path, *, charts: bool) -> None:
         with suppress(UserError, OSError):  # a damaged match is refused when somebody opens it
             stored_tables(folder)
             stored_tracks(folder)
+            if charts:
+                api.prepare(name)
 
     def build_all() -> None:
-        from app.analysis import registry  # noqa: F401 imports SciPy, for which the first viewer would wait
+        from app.api.analyst import MATCHES_MAX  # imports FastAPI
 
-        for match in list(matches.values()):
-            build(match.folder)
+        for number, (name, match) in enumerate(list(matches.items())):
+            build(name, match.folder, charts=number < MATCHES_MAX)
 
     threading.Thread(target=build_all, name="analyst's tables", daemon=True).start()
 

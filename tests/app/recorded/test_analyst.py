@@ -6,16 +6,20 @@ import io
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pandas as pd
 import pytest
+from starlette.responses import Response
 
 from app.analysis.registry import CHARTS
+from app.api.analyst import AnalystRoom
 from tests.app.recorded.conftest import serving
 from tests.app.tables.small_match import event, small_store
 from tests.dashboard.chromium import Browser
+from tests.waiting import eventually
 
 BASE = "/api/v1/matches/one/analyst"
 
@@ -34,6 +38,30 @@ def test_the_room_opens_with_teams_players_periods_and_charts(url: str):
     assert {one["player"] for one in found["players"]} == {f"{t}_{n}" for t in ("home", "away") for n in (1, 7, 9)}
     assert [span["period"] for span in found["periods"]] == [1, 2]
     assert [one["name"] for one in found["charts"]] == list(CHARTS)
+
+
+def test_what_the_page_asks_for_first_is_made_before_it_asks(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[str] = []
+    chart = AnalystRoom.chart
+
+    def noted(room: AnalystRoom, name: str, what: str, *selection: Any) -> Response:
+        before = len(room._answers.get(name, ()))
+        answer = chart(room, name, what, *selection)
+        if name == "alone":
+            asked.append(f"{what} {len(room._answers[name]) - before}")
+        return answer
+
+    monkeypatch.setattr(AnalystRoom, "chart", noted)
+    small_store(tmp_path / "alone")
+    with serving(tmp_path / "alone") as server:
+        first = [name for name, one in CHARTS.items() if one.group == CHARTS["teams"].group]
+        eventually(lambda: len(asked) == len(first))
+        assert asked == [f"{name} 1" for name in first]
+        browser.driver.get(f"{server.url}/analyst")
+        browser.wait(lambda: len(asked) == 2 * len(first), "the charts of the first group")
+    assert asked[len(first) :] == [f"{name} 0" for name in first]
 
 
 def test_a_number_of_a_chart_leads_to_its_events(url: str):

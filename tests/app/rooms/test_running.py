@@ -13,7 +13,7 @@ import httpx
 import pytest
 from rich.console import Console
 
-from app.api.analyst import _Room
+from app.api.analyst import AnalystRoom
 from app.api.served import ServedMatch
 from app.base.tokens import TokenStore
 from app.cameras.group import CameraGroup
@@ -89,7 +89,7 @@ def test_the_room_of_a_running_match_reads_it_anew_for_a_share_of_its_time_and_a
         return now_s[0]
 
     store = empty_store(tmp_path / "derby")
-    room = _Room({"derby": ServedMatch(StoredFeed(tmp_path / "derby", "derby"), tmp_path / "derby")}, clock_s)
+    room = AnalystRoom({"derby": ServedMatch(StoredFeed(tmp_path / "derby", "derby"), tmp_path / "derby")}, clock_s)
 
     def key() -> str:
         with room.opened("derby") as match:
