@@ -57,7 +57,7 @@ PERIODS = ("1", "2", "3", "4", "5")
 #: Every kind of decision. A variant that must be chosen has no empty string among its variants.
 DECISIONS: dict[str, Decision] = {
     "card": Decision(("yellow", "second yellow", "red"), ("variant", "team", "player")),
-    "foul": Decision(("", "handball"), ("team",)),
+    "foul": Decision(("", "handball", "indirect"), ("team",)),
     "offside": Decision(needs=("team",)),
     "var": Decision(
         ("check", "goal", "no goal", "penalty", "no penalty", "red card", "no red card", "identity", "over"),

@@ -18,8 +18,7 @@ import msgspec
 
 from detectors.decisions import at_most
 from detectors.emission import make_event
-from detectors.laws.restarts import restart_kind
-from detectors.play.restart_kicks import RestartKickParameters
+from detectors.play.restart_kicks import RestartKickParameters, restart_kind
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, location_m, payload_of, time_us

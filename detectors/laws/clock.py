@@ -19,8 +19,7 @@ import msgspec
 
 from detectors.decisions import at_least, note
 from detectors.emission import make_event
-from detectors.laws.restarts import restart_kind
-from detectors.play.restart_kicks import RestartKickParameters
+from detectors.play.restart_kicks import RestartKickParameters, restart_kind
 from detectors.reasons import reason
 from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team

@@ -28,8 +28,7 @@ import msgspec
 from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least, at_most, note
 from detectors.emission import make_event
-from detectors.laws.restarts import restart_kind
-from detectors.play.restart_kicks import RestartKickParameters
+from detectors.play.restart_kicks import RestartKickParameters, restart_kind
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, location_m, number, payload_of, time_us

@@ -3,9 +3,9 @@
 Theory of operation
 -------------------
 Every ``play.live`` (6.4) is a kick from rest, with its position, its taker and the cause of the stoppage that it ends.
-:func:`restart_kind` gives it exactly one kind, by the first row of this table that fits. The cause and the position of
-the kick decide, not the team that touched the ball last. If the taker's own team had put the ball out, only the
-confidence is lower (``doubt``).
+:func:`~detectors.play.restart_kicks.restart_kind` gives it exactly one kind, by the first row of this table that fits.
+The cause and the position of the kick decide, not the team that touched the ball last. If the taker's own team had put
+the ball out, only the confidence is lower (``doubt``).
 
 | restart | cause of the stoppage | the ball lies | further conditions |
 |---|---|---|---|
@@ -40,18 +40,9 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least, at_most
 from detectors.emission import make_event
-from detectors.play.restart_kicks import (
-    Kind,
-    RestartKickParameters,
-    at_centre,
-    at_corner,
-    at_penalty_mark,
-    attackers_of,
-    is_thrown,
-)
+from detectors.play.restart_kicks import NAMES, Kind, RestartKickParameters, restart_kind
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, location_m, number, payload_of, time_us
@@ -79,7 +70,7 @@ class RestartParameters(msgspec.Struct, frozen=True):
         shot_wide_m: a direct shot aims at most this far outside a post.
         cross_m: greatest distance from the goal of a free kick that is crossed.
         cross_m_s: least speed of a crossed free kick.
-        back_us: a restart is dated at most this long before it is known.
+        back_us: for the detectors above, a restart is dated at most this long before it is known.
         doubt: confidence of a restart if the taker's own team had put the ball out.
     """
 
@@ -101,7 +92,7 @@ KINDS: dict[Kind, tuple[str, str]] = {
     "throw_in": ("9.2", "IFAB Law 15"),
     "corner": ("9.3", "IFAB Law 17"),
     "goal_kick": ("9.4", "IFAB Law 16"),
-    "free_kick": ("9.5", "IFAB Law 13; StreamTeam; SPADL"),
+    "free_kick": ("9.5", "IFAB Law 13 (2025/26); StreamTeam; SPADL"),
     "penalty": ("9.6", "IFAB Law 14"),
     "dropped": ("9.7", "IFAB Law 8"),
 }
@@ -109,16 +100,6 @@ KINDS: dict[Kind, tuple[str, str]] = {
 VARIANTS: dict[Kind, tuple[str, ...]] = {
     "corner": ("left", "right"),
     "free_kick": ("direct shot", "crossed", "short"),
-}
-#: Name of each kind in the table above.
-NAMES: dict[Kind, str] = {
-    "kick_off": "kick-off",
-    "throw_in": "throw-in",
-    "corner": "corner kick",
-    "goal_kick": "goal kick",
-    "free_kick": "free kick",
-    "penalty": "penalty kick",
-    "dropped": "dropped ball",
 }
 
 
@@ -128,10 +109,18 @@ all restarts (9.1 to 9.7) the first one that fits counts: kick-off, throw-in, dr
 free kick. Who touched the ball last does not decide: if it was a mate of the taker, the confidence is lower. Lengths
 such as ``corner_m`` are parameters of ``restart_kick``."""
 _SHOOT_OUT = "[1] In a shoot-out both teams kick at one goal; all others are in the centre circle (Law 10.3)."
-_PAYLOAD = """``ts_us`` is the kick, or ``restart.back_us`` before it was known if later. ``team`` and ``player``
+_PAYLOAD = """``ts_us`` is the kick. ``team`` and ``player``
 are the taker's, the position is the ball's before the kick. {variant}``detail``: ``after`` (cause of the stoppage:
 touch, goal line, goal or stop), ``rest_s`` (seconds of rest before the kick), ``out_by`` (``home`` or ``away``, who put
 the ball out, or empty){more}."""
+#: What else the detail of some kinds has, and its meaning.
+_MORE: dict[Kind, tuple[str, str]] = {
+    "penalty": ("shoot_out", ", ``shoot_out`` (true of a kick of a shoot-out)"),
+    "free_kick": (
+        "indirect",
+        ", ``indirect`` (true if the officials said so, by an offside or a foul of that variant)",
+    ),
+}
 #: Meaning of the variants of the kinds that have any.
 _VARIANT_MEANINGS: dict[Kind, str] = {
     "corner": "``variant`` is the corner, ``left`` or ``right`` as the taker's team attacks. ",
@@ -155,8 +144,8 @@ class Restart:
         self.pitch = pitch_of(sheet)
         number_, source = KINDS[kind]
         #: What the catalogue shows instead of the docstring: that of the kind, with its rows of the table.
-        more = ", ``shoot_out`` (true of a kick of a shoot-out)" if kind == "penalty" else ""
-        payload = _PAYLOAD.format(variant=_VARIANT_MEANINGS.get(kind, ""), more=more)
+        more = _MORE.get(kind, ("", ""))
+        payload = _PAYLOAD.format(variant=_VARIANT_MEANINGS.get(kind, ""), more=more[1])
         notes = (_SHOOT_OUT,) if kind == "penalty" else ()
         parts = (f"{number_}: the {NAMES[kind]}.", _RULE, conditions(kind), *notes, payload)
         self.description = "\n\n".join(parts)
@@ -167,10 +156,11 @@ class Restart:
             inputs=("play.live",),
             outputs=(f"restart.{kind}",),
             horizon_us=self.parameters.back_us,
+            amends=(f"restart.{kind}",),
             parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self.kick)},
             source=source,
             team_variants={f"restart.{kind}": VARIANTS.get(kind, ("",))},
-            details={f"restart.{kind}": ("after", "rest_s", "out_by", *(("shoot_out",) if kind == "penalty" else ()))},
+            details={f"restart.{kind}": ("after", "rest_s", "out_by", *more[:1] * (kind in _MORE))},
             known={
                 f"restart.{kind}": Known(
                     "when play is known to be live again (6.4), some tenths of a second after the kick"
@@ -201,11 +191,14 @@ class Restart:
             confidence=self._confidence(payload),
             detail=self._detail(payload),
         )
-        return ts_us, (make_event(self.spec.outputs[0], ts_us, event.source, restart, causes=(event.id,)),)
+        # A kick that was known late is shown at its time, though detectors above cannot be told so far back.
+        dated_us = None if in_time else kick_us
+        kind = self.spec.outputs[0]
+        return ts_us, (make_event(kind, ts_us, event.source, restart, causes=(event.id,), dated_us=dated_us),)
 
     def _detail(self, payload: EventPayload) -> dict[str, Scalar]:
         detail = {"after": payload.variant, "rest_s": payload.detail["rest_s"], "out_by": payload.detail["out_by"]}
-        return detail | ({"shoot_out": payload.detail["shoot_out"]} if self.kind == "penalty" else {})
+        return detail | ({name: payload.detail[name] for name in _MORE.get(self.kind, ())[:1]})
 
     def _variant(self, payload: EventPayload) -> str:
         x_m, y_m = location_m(payload)
@@ -217,36 +210,6 @@ class Restart:
         """Return ``doubt`` if the taker's own team had put the ball out, else the confidence of the kick."""
         own_out = payload.variant in ("touch", "goal line") and payload.team == payload.detail["out_by"]
         return self.parameters.doubt if own_out else payload.confidence
-
-
-def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> Kind:
-    """The kind of restart of a ``play.live``, by the table above; empty if play went on without one."""
-    if live.detail["fallback"]:
-        return ""
-    x_m, y_m = location_m(live)
-    if live.detail["kick_off_shape"] and at_centre(p, x_m, y_m):
-        return "kick_off"
-    if live.variant == "touch":
-        return "throw_in"
-    end = end_of(x_m)
-    by_defenders = live.team != "" and live.team == opponents_of(attackers_of(live.detail["attacks_x"], end))
-    corner = at_corner(pitch, p, x_m, y_m)
-    if live.variant == "goal line":
-        # Defenders have no corner kick: before the ball ran out, the referee had stopped play.
-        return "goal_kick" if not corner else "free_kick" if by_defenders else "corner"
-    if live.detail["dropped"]:
-        return "dropped"
-    taker_y_m = live.detail["taker_y_m"]
-    if is_thrown(pitch, p, y_m, taker_y_m if isinstance(taker_y_m, float) else None):
-        return "throw_in"
-    if corner and not by_defenders:
-        return "corner"
-    may_take = not by_defenders or live.detail["shoot_out"]
-    if at_penalty_mark(pitch, p, x_m, y_m) and may_take and live.detail["penalty_shape"]:
-        return "penalty"
-    if live.variant == "goal" and pitch.in_goal_area(x_m, y_m, end) and by_defenders:
-        return "goal_kick"
-    return "free_kick"
 
 
 def conditions(kind: Kind) -> str:

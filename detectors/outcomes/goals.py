@@ -11,6 +11,11 @@ Decisions of the officials (1.10) overrule that. ``official.goal`` is about the 
 version of it follows, with the scorer that they name. If tracking had no such goal, theirs is published. Either is
 confirmed at once. ``official.no_goal`` disallows at once. The newest decision stands, and withdraws earlier
 conclusions.
+
+A ball that goes straight into the goal from some restarts is no goal (Laws 8, 13, 15 to 17, season 2025/26): from a
+throw-in, an indirect free kick or a dropped ball, or into the goal of the taker's own team. Then a goal kick or a
+corner kick follows. But a touch on the way may not have been seen: such a goal is published with little confidence and
+its reason (``directly``), until the restart decides as for every other goal.
 """
 
 from __future__ import annotations
@@ -22,10 +27,11 @@ import msgspec
 from detectors.contacts.recent_contacts import Contact, Contacts, opponents_of, remember
 from detectors.decisions import at_most
 from detectors.emission import make_event
+from detectors.play.restart_kicks import NAMES, RestartKickParameters, restart_kind
 from detectors.reasons import reason
 from detectors.signals.official import changes_kind, decided_us
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, payload_of, time_us
+from football.payloads import EventPayload, Scalar, payload_of, time_us
 from football.pitch import ENDS, GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
@@ -42,6 +48,8 @@ class GoalParameters(msgspec.Struct, frozen=True):
         overrule_us: officials decide on a goal at most this long after it.
         offence_us: an offside or foul of the scorers at most this long before a goal was in the attack that led to it.
         whistle_us: an offside or foul is dated at most this long after the goal that it disallows.
+        directly_us: a ball that goes straight in from a restart takes at most this long.
+        doubt: confidence of a goal straight from a restart from which none can be scored so.
     """
 
     shot_us: Annotated[int, reason("As shot_outcome.within_us.")] = 3_000_000
@@ -51,14 +59,19 @@ class GoalParameters(msgspec.Struct, frozen=True):
     overrule_us: Annotated[int, reason("Ours: reviews have taken five minutes.")] = 600_000_000
     offence_us: Annotated[int, reason("Ours.")] = 10_000_000
     whistle_us: Annotated[int, reason("A whistle may follow when the ball is in the goal already. Ours.")] = 3_000_000
+    directly_us: Annotated[int, reason("Ours: a ball that rolls the length of the pitch.")] = 10_000_000
+    doubt: Annotated[float, reason("Ours: it stands only if another player's touch was not seen.")] = 0.2
 
 
 class GoalState(msgspec.Struct, frozen=True, gc=False):
-    """State: the newest contacts, the newest version of the last goal, the team that attacks towards +x."""
+    """State: the newest contacts, the newest version of the last goal, the team that attacks towards +x; the newest
+    begin of play.
+    """
 
     contacts: Contacts = ()
     goal: Event | None = None
     attacks_x: Team = ""
+    live: Event | None = None
 
 
 class Goal:
@@ -67,20 +80,26 @@ class Goal:
     ``team`` gets the goal, ``player`` scored it: the last attacker who played the ball. It is an own goal if a defender
     played it last and no attacker had shot at the goal just before; ``player`` is then that defender. ``variant`` is
     the end, empty if unknown. ``detail``: ``since_us`` (event time of the crossing), ``official`` (true if officials
-    have decided it).
+    have decided it), ``directly`` (restart from which the ball went straight in though none can be scored so).
     """
 
-    def __init__(self, sheet: MatchSheet, parameters: GoalParameters | None = None) -> None:
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: GoalParameters | None = None,
+        kick: RestartKickParameters | None = None,
+    ) -> None:
         self.parameters = parameters or GoalParameters()
+        self.kick = kick or RestartKickParameters()
         self.pitch = pitch_of(sheet)
         self.spec = Spec(
             name="goal",
             number="7.5",
             level=7,
-            inputs=("direction", "hit", "touch", "goal.candidate", "official.goal", "official.var"),
+            inputs=("direction", "hit", "touch", "play.live", "goal.candidate", "official.goal", "official.var"),
             outputs=("goal.scored", "goal.own"),
-            parameters=msgspec.structs.asdict(self.parameters),
-            source="IFAB Law 10; StreamTeam",
+            parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self.kick)},
+            source="IFAB Laws 8, 10, 13, 15-17 (2025/26); StreamTeam",
             annuls=("goal.scored", "goal.own"),
             amends=("goal.scored", "goal.own"),
             known=dict.fromkeys(
@@ -89,7 +108,7 @@ class Goal:
             ),
             team_variants=dict.fromkeys(("goal.scored", "goal.own"), (*ENDS, "")),
             untyped=("goal.scored", "goal.own"),
-            details=dict.fromkeys(("goal.scored", "goal.own"), ("since_us", "official")),
+            details=dict.fromkeys(("goal.scored", "goal.own"), ("since_us", "official", "directly")),
         )
 
     def initial(self) -> GoalState:
@@ -103,6 +122,8 @@ class Goal:
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind in ("hit", "touch"):
             return msgspec.structs.replace(state, contacts=remember(state.contacts, event)), NOTHING
+        if event.kind == "play.live":
+            return msgspec.structs.replace(state, live=event), NOTHING
         if event.kind.startswith("official."):
             return self._officials(state, event, payload)
         if self._same(state.goal, event.ts_us, payload.team) and _is_official(state.goal):
@@ -117,12 +138,34 @@ class Goal:
         attacker = next((c for c in reversed(contacts) if c.team == payload.team), None)
         own = last is not None and last.team == opponents_of(payload.team) and not self._shot(attacker, last, payload)
         scorer = last if own else attacker
-        goal_payload = msgspec.structs.replace(
-            payload, player=scorer.player if scorer else "", detail={"since_us": payload.detail["since_us"]}
-        )
+        detail: dict[str, Scalar] = {"since_us": payload.detail["since_us"]}
         causes = (event.id, scorer.id) if scorer else (event.id,)
+        confidence, directly = payload.confidence, self._directly(state, payload)
+        if directly and state.live is not None:
+            confidence, detail["directly"] = min(confidence, self.parameters.doubt), directly
+            causes = (*causes, state.live.id)
+        goal_payload = msgspec.structs.replace(
+            payload, player=scorer.player if scorer else "", confidence=confidence, detail=detail
+        )
         kind = "goal.own" if own else "goal.scored"
         return make_event(kind, event.ts_us, event.source, goal_payload, causes=causes)
+
+    def _directly(self, state: GoalState, goal: EventPayload) -> str:
+        """The restart from which the ball went straight in, if none can be scored so; else empty."""
+        if state.live is None:
+            return ""
+        live, since_us = payload_of(state.live), time_us(goal, "since_us")
+        kind, kick_us = restart_kind(self.pitch, live, self.kick), time_us(live, "kick_us")
+        what, limit_us = "time since the restart", self.parameters.directly_us
+        if not kind or not live.player or not at_most(what, since_us - kick_us, limit_us, "goal.directly_us"):
+            return ""
+        if any(c.player != live.player and kick_us < c.ts_us <= since_us for c in state.contacts):
+            return ""
+        if goal.team == opponents_of(live.team):
+            return f"{NAMES[kind]} into the own goal"
+        if kind == "free_kick" and live.detail["indirect"]:
+            return "indirect free kick"
+        return NAMES[kind] if kind in ("throw_in", "dropped") else ""
 
     def _same(self, goal: Event | None, at_us: int, team: Team) -> bool:
         """True if a goal is the one of a team about that time."""
@@ -183,7 +226,7 @@ def _is_official(goal: Event | None) -> bool:
 
 def _confirmed_by_officials(goal: EventPayload, decision: EventPayload) -> EventPayload:
     """A goal with the officials' scorer, and without doubt."""
-    detail = {**goal.detail, "official": True}
+    detail = {**{name: value for name, value in goal.detail.items() if name != "directly"}, "official": True}
     return msgspec.structs.replace(goal, player=decision.player or goal.player, confidence=1.0, detail=detail)
 
 
@@ -225,6 +268,7 @@ class GoalConfirmation:
                 "restart.goal_kick",
                 "restart.free_kick",
                 "restart.penalty",
+                "restart.dropped",
                 "period.end",
                 "period.start",
                 "official.foul",

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.decisions import at_most
+from detectors.decisions import at_least, at_most
 from detectors.play.restart_kicks import PenaltyShape, RestartKickParameters, kick_off_shape, penalty_shape
 from detectors.reasons import reason
 from football.payloads import BallState, BodyState, Frame
@@ -29,11 +29,15 @@ class RestParameters(msgspec.Struct, frozen=True):
         travel_us: a kicked ball covers its distance within this time.
         frozen_us: a ball whose position was repeated for so long before it jumped has moved meanwhile.
         fast_m_s: least speed of a ball that has flown freely from its kick until it is found again.
+        flies_m_s: the same where it was seen when the taker left.
         steady: a ball that was lost is found again after so many positions, each near the one before.
+        left_m: who has taken a kick that was not seen is this far from where the ball lay.
+        left_us: he is as far away so long after his kick.
         drop_low_m: least height of a ball that the referee holds for a dropped ball.
         drop_high_m: greatest height of it.
         drop_apart_m: no player is as near to it as this.
         drop_hold_us: the referee holds it for at least this long.
+        fall_us: the kick follows at least this long after it.
         drop_us: the kick follows at most this long after it.
     """
 
@@ -47,11 +51,21 @@ class RestParameters(msgspec.Struct, frozen=True):
     travel_us: Annotated[int, reason("Portugal-Switzerland 2019.")] = 1_500_000
     frozen_us: Annotated[int, reason("As conditioning.reset_us (1.4).")] = 200_000
     fast_m_s: Annotated[float, reason("hierarchy 2.4: moving, as only a struck ball does")] = 4.0
+    flies_m_s: Annotated[
+        float, reason("Ours: a slower one has lost much of its speed, so that its flight took less time.")
+    ] = 10.0
     steady: Annotated[int, reason("As release.steady (5.8).")] = 5
+    left_m: Annotated[float, reason("Ours: a step beyond the ball.")] = 1.0
+    left_us: Annotated[
+        int, reason("Ragged generated matches, seeds 201 to 205: 0.6 to 1.4 s in four kicks that were not seen.")
+    ] = 800_000
     drop_low_m: Annotated[float, reason("Ours: from the waist.")] = 0.6
     drop_high_m: Annotated[float, reason("Ours: at the chest.")] = 1.6
     drop_apart_m: Annotated[float, reason("An arm's length: a ball in a player's hands is nearer.")] = 0.8
     drop_hold_us: Annotated[int, reason("Ours: a bounce or a header is shorter.")] = 800_000
+    fall_us: Annotated[
+        int, reason("Law 8.2: it is in play once it has touched the ground; from the waist it falls for longer.")
+    ] = 300_000
     drop_us: Annotated[int, reason("Law 8: the player waits until the ball has touched the ground. Ours.")] = 4_000_000
 
 
@@ -75,6 +89,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         fresh_us: newest time at which its position was another one, by however little, than before.
         closest: the player who has been nearest to it since then.
         closest_m: his distance.
+        left_us: he is farther from it than ``left_m`` since then; -1 while he is near.
         away_us: of a ball that was found elsewhere, time from which on it may have been kicked; -1 of another.
         found_us: time at which it was found.
     """
@@ -95,11 +110,15 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
     fresh_us: int = -1
     closest: BodyState | None = None
     closest_m: float = math.inf
+    left_us: int = -1
     away_us: int = -1
     found_us: int = -1
 
 
 NO_REST = Rest()
+
+#: A player who leaves goes at least so fast.
+_WALKS_M_S = 1.0
 
 #: States of the ball since a jump, the first of which may be in no frame.
 JUMPED = 2
@@ -150,11 +169,38 @@ def extend_rest(
         if now_us - held_us >= p.drop_hold_us:
             dropped_us = now_us
     x_m, y_m, held = ball.x_m, ball.y_m, (held_us, dropped_us)
-    fresh_us, closest = now_us, near
-    if continues and x_m == rest.x_m and y_m == rest.y_m:
-        fresh_us = rest.fresh_us
+    fresh_us, closest, left_us = now_us, near, -1
+    if continues and (unseen_us or (x_m == rest.x_m and y_m == rest.y_m)):
+        # The ball may have left meanwhile: what was seen of its taker, and of how the teams stood for the kick, counts.
+        fresh_us, shape, penalty = rest.fresh_us, shape or rest.shape, penalty or rest.penalty
         closest = near if near[1] < rest.closest_m else (rest.closest, rest.closest_m)
-    return Rest(since_us, now_us, x_m, y_m, *near, shape, put_us, put_x_m, put_y_m, penalty, *held, fresh_us, *closest)
+        left_us = _left_us(rest, p, now_us, frame, closest[0])
+    return Rest(
+        since_us, now_us, x_m, y_m, *near, shape, put_us, put_x_m, put_y_m, penalty, *held, fresh_us, *closest, left_us
+    )
+
+
+def while_unseen(rest: Rest, p: RestParameters, now_us: int, frame: Frame) -> Rest:
+    """The rest of a ball that this frame does not show: its taker may leave the place meanwhile."""
+    if rest.since_us < 0 or rest.found_us >= 0:
+        return rest
+    left_us = _left_us(rest, p, now_us, frame, rest.taker)
+    return rest if left_us == rest.left_us else msgspec.structs.replace(rest, left_us=left_us)
+
+
+def _left_us(rest: Rest, p: RestParameters, now_us: int, frame: Frame, taker: BodyState | None) -> int:
+    """Time since which the taker is away from where the ball lay; -1 while he is there, or is not seen to leave."""
+    body = _body_of(taker, frame)
+    if body is None:
+        return rest.left_us
+    beyond_m = math.hypot(body.x_m - rest.x_m, body.y_m - rest.y_m) - p.left_m
+    if beyond_m <= 0.0:
+        return -1
+    if rest.left_us >= 0 and rest.closest is not None and rest.closest.object_id == body.object_id:
+        return rest.left_us
+    # He may have left while no frame came in.
+    run_us = round(1e6 * beyond_m / max(math.hypot(body.vx_m_s, body.vy_m_s), _WALKS_M_S))
+    return max(now_us - run_us, rest.fresh_us)
 
 
 def found_elsewhere(rest: Rest, p: RestParameters, now_us: int, ball: BallState, unseen_us: int) -> Rest | None:
@@ -175,21 +221,29 @@ def found_elsewhere(rest: Rest, p: RestParameters, now_us: int, ball: BallState,
 def kicked_us(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> int:
     """Time of the kick that ended a rest.
 
-    A ball that was not seen to leave, and is fast, flew straight since then. Another one may have been played since:
-    then the middle of the time in which it was not seen errs least.
+    A ball that was not seen to leave, and is fast, flew straight since then, but not from a later time than when its
+    taker left. Another one may have been played since, or be at the end of its way: then the kick is dated by when he
+    left. If that was not seen either, the middle of the time in which the ball was not seen errs least.
     """
     if rest.found_us < 0:
         return rest.last_us
     moved_m, speed_m_s = math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m), math.hypot(ball.vx_m_s, ball.vy_m_s)
-    if speed_m_s < p.fast_m_s:
-        return (rest.away_us + rest.found_us) // 2
-    return min(max(now_us - round(1e6 * moved_m / speed_m_s), rest.away_us), rest.found_us)
+    latest_us, fast_m_s, else_us = rest.found_us, p.fast_m_s, (rest.away_us + rest.found_us) // 2
+    if rest.left_us >= 0:
+        latest_us = else_us = min(max(rest.left_us - p.left_us, rest.away_us), rest.found_us)
+        fast_m_s = p.flies_m_s
+    if speed_m_s < fast_m_s:
+        return else_us
+    return min(max(now_us - round(1e6 * moved_m / speed_m_s), rest.away_us), latest_us)
 
 
 def is_dropped(rest: Rest, p: RestParameters) -> bool:
     """True if the referee dropped the ball before it was kicked (Law 8.2) in plain view."""
     what, since_us, about = "time since it was held", rest.last_us - rest.dropped_us, "restart.dropped"
-    return rest.found_us < 0 <= rest.dropped_us and at_most(what, since_us, p.drop_us, "phase.rest.drop_us", about)
+    if rest.found_us >= 0 or rest.dropped_us < 0:
+        return False
+    fell = at_least(what, since_us, p.fall_us, "phase.rest.fall_us", about)
+    return fell and at_most(what, since_us, p.drop_us, "phase.rest.drop_us", about)
 
 
 def travelled_m(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> float:
@@ -203,5 +257,10 @@ def travelled_m(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> 
 
 def apart_m(taker: BodyState | None, frame: Frame, ball: BallState) -> float:
     """Distance of the ball from its taker now, in metres; infinity if the frame does not have him."""
-    body = next((b for b in frame.players if taker is not None and b.object_id == taker.object_id), None)
+    body = _body_of(taker, frame)
     return math.inf if body is None else math.hypot(ball.x_m - body.x_m, ball.y_m - body.y_m)
+
+
+def _body_of(player: BodyState | None, frame: Frame) -> BodyState | None:
+    """A player as a frame has him; None if it does not."""
+    return next((b for b in frame.players if player is not None and b.object_id == player.object_id), None)

@@ -28,12 +28,16 @@ from football.pitch import ENDS, pitch_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
+#: Decisions that the opponents' free kick may follow from: of an offside it is indirect (Law 11.4), of fouls of some.
+_INDIRECT = ("official.foul", "official.offside")
+
 
 class PlayState(msgspec.Struct, frozen=True, gc=False):
-    """State: contacts and who was at the ball; the last touch of a ball that is out."""
+    """State: contacts and who was at the ball; the last touch of a ball that is out; who has an indirect free kick."""
 
     touches: Touches = Touches()
     last: LastTouch | None = None
+    indirect: Team = ""
 
 
 class BallInPlay:
@@ -43,7 +47,8 @@ class BallInPlay:
     are dated when they are known, some tenths of a second after they happened. ``detail`` is that of 5.10
     (:class:`~detectors.play.phase.PlayPhase`), such as ``since_us`` (when the stoppage began) and ``kick_us`` (when the
     restart was kicked), and ``out_by``, the team that put the ball out: as far as it is known then, so that of
-    ``play.live`` is what the restart shows (6.5).
+    ``play.live`` is what the restart shows (6.5). ``indirect`` of ``play.live`` is True if the officials gave the
+    taker's team an indirect free kick (Law 13, 2025/26), for an offside or as a foul of that variant.
     """
 
     def __init__(
@@ -59,13 +64,13 @@ class BallInPlay:
             name="ball_in_play",
             number="6.4",
             level=6,
-            inputs=("phase.dead", "phase.live", *TOUCH_KINDS),
+            inputs=("phase.dead", "phase.live", *TOUCH_KINDS, *_INDIRECT),
             outputs=("play.dead", "play.live"),
             parameters=msgspec.structs.asdict(self.parameters),
-            source="IFAB Law 9",
+            source="IFAB Laws 9 and 13 (2025/26)",
             variants={"play.dead": STOPPAGE_CAUSES, "play.live": ("start", *STOPPAGE_CAUSES)},
             untyped=("play.dead", "play.live"),
-            details={"play.dead": (*DEAD, "out_by"), "play.live": (*LIVE, "out_by")},
+            details={"play.dead": (*DEAD, "out_by"), "play.live": (*LIVE, "out_by", "indirect")},
         )
 
     def initial(self) -> PlayState:
@@ -75,18 +80,23 @@ class BallInPlay:
     def step(self, state: PlayState, event: Event) -> Step[PlayState]:
         """Publish a change of phase, with the team that put the ball out."""
         if event.kind in TOUCH_KINDS:
-            return PlayState(followed(state.touches, event, self.parameters), state.last), NOTHING
+            return msgspec.structs.replace(state, touches=followed(state.touches, event, self.parameters)), NOTHING
         payload = payload_of(event)
+        if event.kind in _INDIRECT:
+            given = event.kind == "official.offside" or payload.variant == "indirect"
+            return msgspec.structs.replace(state, indirect=opponents_of(payload.team) if given else ""), NOTHING
         if event.kind == "phase.dead":
             last = _last_touch(state.touches, payload, self.parameters) if payload.variant != "stop" else None
             by: Team = last.contact.team if last is not None else ""
             dead = _renamed("play.dead", event, payload, payload.team, payload.player, {"out_by": by})
-            return PlayState(state.touches, last), (dead,)
+            return PlayState(state.touches, last, state.indirect), (dead,)
         by = ""
         if state.last is not None:
             other = reconsidered(state.last, payload, self.pitch, self.kick, self.parameters)
             by = other.team if other is not None else state.last.contact.team
-        live = _renamed("play.live", event, payload, payload.team, payload.player, {"out_by": by})
+        indirect = payload.variant == "stop" and payload.team != "" and payload.team == state.indirect
+        more: dict[str, Scalar] = {"out_by": by, "indirect": indirect}
+        live = _renamed("play.live", event, payload, payload.team, payload.player, more)
         return PlayState(state.touches), (live,)
 
 

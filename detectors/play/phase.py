@@ -7,9 +7,9 @@ Tracking has no whistle. A *stoppage*, the time in which the ball is dead, begin
 * ``touch``, ``goal line``: the whole ball crosses an outer line and does not return at once (a track wobbles by some
   decimetres, a dead ball stays out for seconds);
 * ``goal``: the ball is in a goal;
-* ``stop``: the ball *stalls*, as after a whistle. It lies within two metres for seconds, or is slow and far from
-  everybody, or is carried at hand height. A defender may do that with a live ball in the penalty area that he defends,
-  for a while.
+* ``stop``: the ball *stalls*, as after a whistle. It lies within two metres for seconds, is slow and far from
+  everybody, rolls away and nobody goes for it, or is carried at hand height. A defender may do that with a live ball in
+  the penalty area that he defends, for a while.
 
 A stoppage ends with a *kick from rest*, which may be a throw. The ball has been slow for a while, then moves a few
 metres at once, away from a player, and from a position where the restart after this cause may be taken (Laws 8, 13,
@@ -51,6 +51,7 @@ from detectors.play.dead_ball_kicks import (
     kicked_us,
     nearest,
     travelled_m,
+    while_unseen,
 )
 from detectors.play.evidence import (
     Case,
@@ -79,7 +80,7 @@ from football.payloads import (
     number,
     payload_of,
 )
-from football.pitch import end_of, pitch_of
+from football.pitch import GOAL_HALF_WIDTH_M, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -113,6 +114,8 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         played_us: time of the newest contact since the ball is in play; -1 without one.
         turned_us: the event time of the newest transition.
         lost_us: time since which the ball is not seen; -1 if it is seen.
+        seen_us: the newest frame with the ball; -1 before it.
+        mouth: a ball that went into a goal by the post, until it has settled in the net or beside it.
     """
 
     mode: str = "unknown"
@@ -128,6 +131,8 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     played_us: int = -1
     turned_us: int = -(2**62)
     lost_us: int = -1
+    seen_us: int = -1
+    mouth: Event | None = None
 
 
 class PlayPhase:
@@ -153,9 +158,9 @@ class PlayPhase:
     ) -> None:
         self.parameters = p = parameters or PhaseParameters()
         self.kick = kick or RestartKickParameters()
-        self._settle = (p.settle_rtls_us, "phase.settle_rtls_us")
-        if sheet.quality.kind != "rtls":
-            self._settle = (p.settle_us, "phase.settle_us")
+        tags = sheet.quality.kind == "rtls"
+        self._settle = (p.settle_rtls_us, "phase.settle_rtls_us") if tags else (p.settle_us, "phase.settle_us")
+        self._post_m = 0.0 if tags else p.post_m
         self._rest, self._quick = (p.rest_us, "phase.rest_us"), (p.evidence.quick_us, "phase.evidence.quick_us")
         self.pitch = pitch_of(sheet)
         self._slow2 = self.parameters.stall.slow_m_s**2
@@ -191,8 +196,9 @@ class PlayPhase:
         if event.kind == "frame":
             frame = frame_of(event)
             if frame.ball is None:
-                lost = state if state.lost_us >= 0 else msgspec.structs.replace(state, lost_us=event.ts_us)
-                return lost, NOTHING
+                lost_us = state.lost_us if state.lost_us >= 0 else event.ts_us
+                rest = while_unseen(state.rest, self.parameters.rest, event.ts_us, frame)
+                return msgspec.structs.replace(state, rest=rest, lost_us=lost_us), NOTHING
             return self._frame(state, event.ts_us, frame, frame.ball)
         payload = payload_of(event)
         if event.kind == "direction":
@@ -205,15 +211,24 @@ class PlayPhase:
         if state.mode == "dead":
             return state, NOTHING
         if event.kind == "ball.in_goal":
-            what = "how surely the ball is in the goal"
-            if not at_least(what, payload.confidence, self.parameters.sure, "phase.sure", about="phase.dead"):
-                return state, NOTHING
-            return self._end_play(state, event.ts_us, "goal", event)
+            return self._in_goal(state, event, payload)
         if payload.variant in OUT_LINES and state.exit is None:
             return msgspec.structs.replace(state, exit=event), NOTHING
-        if payload.variant in IN_LINES:
-            return msgspec.structs.replace(state, exit=None), NOTHING
-        return state, NOTHING
+        returned = payload.variant in IN_LINES
+        return (msgspec.structs.replace(state, exit=None, mouth=None) if returned else state), NOTHING
+
+    def _in_goal(self, state: PhaseState, event: Event, payload: EventPayload) -> Step[PhaseState]:
+        """End play by a goal. By the post the net shows it: there the track may err by more than the ball's width."""
+        what, p = "how surely the ball is in the goal", self.parameters
+        sure = at_least(what, payload.confidence, p.sure, "phase.sure", about="phase.dead")
+        by_post = not sure or GOAL_HALF_WIDTH_M - abs(location_m(payload)[1]) < self._post_m
+        waits = msgspec.structs.replace(state, mouth=event), NOTHING
+        return waits if by_post else self._end_play(state, event.ts_us, "goal", event)
+
+    def _in_net(self, ball: BallState) -> bool:
+        """True if a ball that went in by the post is in the net now, and has not gone on beside it."""
+        p, wide_m = self.parameters, abs(ball.y_m) - GOAL_HALF_WIDTH_M
+        return wide_m <= p.net_side_m and abs(ball.x_m) - self.pitch.half_length_m <= p.net_m
 
     def _obey_officials(self, state: PhaseState, event: Event) -> Step[PhaseState]:
         """Make the ball dead, or bring it into play, as the officials decide."""
@@ -240,8 +255,10 @@ class PlayPhase:
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         exit_event = state.exit
         if exit_event is not None:
-            outside_us = now_us - exit_event.ts_us
-            if at_least("time since the line was crossed", outside_us, *self._settle, about="phase.dead"):
+            what, outside_us = "time since the line was crossed", now_us - exit_event.ts_us
+            if at_least(what, outside_us, *self._settle, about="phase.dead"):
+                if state.mouth is not None and self._in_net(ball):
+                    return self._end_play(state, now_us, "goal", state.mouth)
                 cause = "touch" if "touch" in payload_of(exit_event).variant else "goal line"
                 return self._end_play(state, now_us, cause, exit_event)
         if state.peak is not None:
@@ -251,6 +268,8 @@ class PlayPhase:
         rest = state.rest
         near: tuple[BodyState | None, float] = (None, 0.0)
         unseen_us = now_us - state.lost_us if state.lost_us >= 0 else 0
+        if 0 <= state.seen_us < now_us - self.parameters.rest.frozen_us:
+            unseen_us = now_us - state.seen_us  # Perhaps no frame came in, either.
         elsewhere: Rest | None = None
         if unseen_us or ball.run <= JUMPED:
             elsewhere = found_elsewhere(rest, self.parameters.rest, now_us, ball, unseen_us)
@@ -261,8 +280,11 @@ class PlayPhase:
             rest = extend_rest(rest, self.parameters.rest, self.kick, self.pitch, now_us, frame, ball, near, unseen_us)
         if state.mode == "dead":
             return self._while_dead(state, now_us, frame, ball, slow, rest)
+        if not slow and 0 <= state.played_us <= now_us - self.parameters.stall.alone_us:
+            far = nearest(frame, ball.x_m, ball.y_m)
+            near = far if far[0] is not None else near
         stall = update_stall(state.stall, self.parameters.stall, now_us, ball, slow, near[1])
-        if slow and self._is_stopped(state, stall, now_us, ball, near[0]):
+        if (slow or stall.far_us >= 0) and self._is_stopped(state, stall, now_us, ball, near[0]):
             return self._end_stalled(state, now_us, ball, stall, rest)
         return self._while_live(state, now_us, frame, ball, slow, rest, stall)
 
@@ -280,7 +302,7 @@ class PlayPhase:
                 mode = "live" if is_live else "dead"
         after = PhaseState(
             mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played_us,
-            state.turned_us,
+            state.turned_us, -1, now_us, state.mouth,
         )  # fmt: skip
         return after, NOTHING
 
@@ -354,7 +376,7 @@ class PlayPhase:
                 return self._correct(state, case, finding, now_us, ball)
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
-            turned_us=state.turned_us,
+            turned_us=state.turned_us, seen_us=now_us,
         )  # fmt: skip
         return after, NOTHING
 

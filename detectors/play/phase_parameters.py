@@ -18,7 +18,10 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     Attributes:
         settle_us: a ball that has crossed a line is dead after this time outside, on camera tracking.
         settle_rtls_us: a ball that has crossed a line is dead after this time outside, on radio.
-        sure: least confidence of a ball in the goal that ends play.
+        sure: least confidence of a ball in the goal that ends play at once.
+        post_m: nor does one so near to a post on camera tracking: where it has settled shows whether it is in the net.
+        net_side_m: a ball in the net is at most this far outside the posts, as it is tracked.
+        net_m: a ball in the net is at most this far behind the goal line, as it is tracked.
         rest_us: least time for which the ball is slow before a kick from rest.
         travel_m: least distance that the ball covers at once from a corner kick, goal kick or kick-off.
         travel_touch_m: least distance that the ball covers at once from a throw-in.
@@ -44,6 +47,11 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     settle_us: Annotated[int, reason("Optical tracks wobble over the line for less.")] = 400_000
     settle_rtls_us: Annotated[int, reason("A radio's ball is exact to some centimetres.")] = 100_000
     sure: Annotated[float, reason("More likely in than not.")] = 0.5
+    post_m: Annotated[
+        float, reason("Error of a keyed ball: 0.15 to 0.4 m (Linke et al. 2018, as the profile ragged has it).")
+    ] = 0.4
+    net_side_m: Annotated[float, reason("As post_m.")] = 0.4
+    net_m: Annotated[float, reason("Ours: goals are 2 to 2.5 m deep, and the net bulges.")] = 3.5
     rest_us: Annotated[int, reason("Portugal-Switzerland 2019.")] = 1_000_000
     travel_m: Annotated[float, reason("These restarts have a position of their own.")] = 3.0
     travel_touch_m: Annotated[float, reason("Opta/TRACAB clip: a lob of 2.5 m to a mate beside the line.")] = 2.0

@@ -17,10 +17,22 @@ from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least, at_most
 from detectors.reasons import reason
 from football.match_sheet import Team
-from football.payloads import Frame, Scalar
+from football.payloads import EventPayload, Frame, Scalar, location_m
 from football.pitch import End, Pitch, end_of
 
 Kind = Literal["kick_off", "throw_in", "corner", "goal_kick", "free_kick", "penalty", "dropped", ""]
+
+
+#: Name of each kind in words.
+NAMES: dict[Kind, str] = {
+    "kick_off": "kick-off",
+    "throw_in": "throw-in",
+    "corner": "corner kick",
+    "goal_kick": "goal kick",
+    "free_kick": "free kick",
+    "penalty": "penalty kick",
+    "dropped": "dropped ball",
+}
 
 
 class RestartKickParameters(msgspec.Struct, frozen=True):
@@ -165,3 +177,33 @@ def penalty_shape(pitch: Pitch, p: RestartKickParameters, frame: Frame, x_m: flo
     waiting = sum(math.hypot(body.x_m, body.y_m) <= p.shoot_out_circle_m for body in frame.players)
     # Taker, two goalkeepers, and one player on the way between circle and mark.
     return "shoot-out" if waiting >= max(p.shoot_out_players, len(frame.players) - 4) else "penalty"
+
+
+def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> Kind:
+    """The kind of restart of a ``play.live``, by the table of 9.1 to 9.7; empty if play went on without one."""
+    if live.detail["fallback"]:
+        return ""
+    x_m, y_m = location_m(live)
+    if live.detail["kick_off_shape"] and at_centre(p, x_m, y_m):
+        return "kick_off"
+    if live.variant == "touch":
+        return "throw_in"
+    end = end_of(x_m)
+    by_defenders = live.team != "" and live.team == opponents_of(attackers_of(live.detail["attacks_x"], end))
+    corner = at_corner(pitch, p, x_m, y_m)
+    if live.variant == "goal line":
+        # Defenders have no corner kick: before the ball ran out, the referee had stopped play.
+        return "goal_kick" if not corner else "free_kick" if by_defenders else "corner"
+    if live.detail["dropped"]:
+        return "dropped"
+    taker_y_m = live.detail["taker_y_m"]
+    if is_thrown(pitch, p, y_m, taker_y_m if isinstance(taker_y_m, float) else None):
+        return "throw_in"
+    if corner and not by_defenders:
+        return "corner"
+    may_take = not by_defenders or live.detail["shoot_out"]
+    if at_penalty_mark(pitch, p, x_m, y_m) and may_take and live.detail["penalty_shape"]:
+        return "penalty"
+    if live.variant == "goal" and pitch.in_goal_area(x_m, y_m, end) and by_defenders:
+        return "goal_kick"
+    return "free_kick"

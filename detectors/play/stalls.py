@@ -1,4 +1,4 @@
-"""A stalled ball: it lies still, is left alone, or is carried by hand (part of 5.10).
+"""A stalled ball: it lies still, is left alone (also while it rolls away), or is carried by hand (part of 5.10).
 
 A pure fold over frames, without events of its own.
 """
@@ -24,6 +24,9 @@ class StallParameters(msgspec.Struct, frozen=True):
         still_us: a ball that lies still for this long has stalled.
         alone_m: a slow ball is alone if no player is within this distance.
         alone_us: a ball that is alone for this long has stalled.
+        far_m: a ball that still rolls is alone if no player is within this distance, and none comes nearer.
+        far_m_s: greatest speed of such a ball.
+        far_nearer_m: who comes nearer by less does not go for it.
         hand_m: a carried ball is this near to its carrier.
         hand_low_m: least height of a carried ball.
         hand_high_m: greatest height of a carried ball.
@@ -42,6 +45,12 @@ class StallParameters(msgspec.Struct, frozen=True):
     alone_us: Annotated[int, reason("Never so in play in Portugal-Switzerland 2019 and in the Opta/TRACAB clip.")] = (
         1_500_000
     )
+    far_m: Annotated[
+        float,
+        reason("Ours; ragged generated matches, seeds 201 to 205: after the whistle it rolls 30 m, and nobody goes."),
+    ] = 10.0
+    far_m_s: Annotated[float, reason("Ours: a faster one may be a pass.")] = 8.0
+    far_nearer_m: Annotated[float, reason("Ours: in play somebody runs for it.")] = 0.5
     hand_m: Annotated[float, reason("An arm's length.")] = 0.8
     hand_low_m: Annotated[float, reason("A bounce dips below.")] = 0.7
     hand_high_m: Annotated[float, reason("A header is above.")] = 1.7
@@ -57,6 +66,8 @@ class Stall(msgspec.Struct, frozen=True, gc=False):
         x_m: the position that it has not left since.
         y_m: the position that it has not left since.
         alone_us: the ball is alone since then.
+        far_us: it rolls, far from everybody, since then.
+        gap_m: distance of the nearest player then.
         hand_us: the ball is carried since then.
         low_m: its least height since ``hand_us``.
         high_m: its greatest height since ``hand_us``.
@@ -66,6 +77,8 @@ class Stall(msgspec.Struct, frozen=True, gc=False):
     x_m: float = 0.0
     y_m: float = 0.0
     alone_us: int = -1
+    far_us: int = -1
+    gap_m: float = 0.0
     hand_us: int = -1
     low_m: float = 0.0
     high_m: float = 0.0
@@ -75,11 +88,16 @@ NO_STALL = Stall()
 
 
 def update_stall(stall: Stall, p: StallParameters, now_us: int, ball: BallState, slow: bool, nearest_m: float) -> Stall:
-    """The signs after one more frame; ``nearest_m`` need only be right for a slow ball."""
+    """The signs after one more frame; ``nearest_m`` may be 0 for a ball that was played just now."""
+    far_us, gap_m = -1, 0.0
+    if nearest_m > p.far_m and (slow or math.hypot(ball.vx_m_s, ball.vy_m_s) <= p.far_m_s):
+        far_us, gap_m = now_us, nearest_m
+        if stall.far_us >= 0 and nearest_m > stall.gap_m - p.far_nearer_m:
+            far_us, gap_m = stall.far_us, stall.gap_m
     x_m, y_m, still_us = stall.x_m, stall.y_m, stall.still_us
     if still_us < 0 or math.hypot(ball.x_m - x_m, ball.y_m - y_m) > p.still_m:
         if not slow:
-            return NO_STALL
+            return NO_STALL if far_us < 0 else Stall(far_us=far_us, gap_m=gap_m)
         x_m, y_m, still_us = ball.x_m, ball.y_m, now_us
     alone_us = -1
     if slow and nearest_m > p.alone_m:
@@ -92,13 +110,14 @@ def update_stall(stall: Stall, p: StallParameters, now_us: int, ball: BallState,
             hand_us = stall.hand_us
         else:
             low_m = high_m = ball.z_m
-    return Stall(still_us, x_m, y_m, alone_us, hand_us, low_m, high_m)
+    return Stall(still_us, x_m, y_m, alone_us, far_us, gap_m, hand_us, low_m, high_m)
 
 
 def stall_sign(stall: Stall, p: StallParameters, now_us: int) -> tuple[str, int]:
     """The sign that has held long enough (``alone``, ``carried`` or ``still``) and its begin; empty and -1 if none."""
     signs = (
         ("alone", stall.alone_us, p.alone_us, "phase.stall.alone_us"),
+        ("alone", stall.far_us, p.alone_us, "phase.stall.alone_us"),
         ("carried", stall.hand_us, p.hand_us, "phase.stall.hand_us"),
         ("still", stall.still_us, p.still_us, "phase.stall.still_us"),
     )

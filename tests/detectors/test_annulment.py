@@ -49,6 +49,7 @@ CASES = {
 #: Inputs that say nothing here.
 SILENT = (
     "restart.penalty",
+    "restart.dropped",
     "direction",
     "period.end",
     "period.start",
@@ -64,6 +65,7 @@ def standing_after(events: list[Event]) -> set[str]:
         "hit",
         "touch",
         "deflection",
+        "play.live",
         "goal.candidate",
         "pass.attempt",
         "possession.gain",

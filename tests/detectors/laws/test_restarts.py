@@ -309,3 +309,10 @@ def test_a_ball_that_the_referee_lets_fall_is_a_dropped_ball():
     assert dropped((10.0, 6.2)) == ["restart.dropped"]
     assert dropped((10.0, 5.3)) == ["restart.free_kick"], "he holds it himself, and puts it down"
     assert dropped((10.0, 6.2), holds_s=0.3) == ["restart.free_kick"], "a bounce"
+
+
+def test_a_ball_that_seems_to_hang_at_the_waist_when_it_is_kicked_was_not_dropped():
+    """A dropped ball is in play once it has touched the ground (Law 8.2); the height of a keyed ball errs."""
+    at = (10.0, 5.0, 0.8)
+    way = [*path((2.0, 2.0, 0.11), at, 2.0), *stay(at, 6.0), *path(at, (-2.0, 2.0, 0.11), 1.0)]
+    assert [k for k, _, _ in story(way, cast(home_6=(10.0, 6.2))) if k.startswith("restart.")] == ["restart.free_kick"]

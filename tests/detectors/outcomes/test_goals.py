@@ -137,7 +137,24 @@ def test_play_that_goes_on_after_a_supposed_end_decides():
     ]
 
 
-@pytest.mark.parametrize("kind", ["throw_in", "corner", "goal_kick", "free_kick"])
+@pytest.mark.parametrize("kind", ["throw_in", "corner", "goal_kick", "free_kick", "dropped"])
 def test_every_other_restart_annuls_the_goal_by_its_id(kind):
     (void,) = fold(GoalConfirmation(SHEET), [goal(10.0), restart(kind, 30.0)])
     assert (void.kind, void.annuls, void.payload.team) == ("goal.disallowed", "goal.scored#ball:10.0", "home")
+
+
+@pytest.mark.parametrize(
+    ("at_line", "then", "kind"),
+    [
+        ((52.7, 3.4, 1.0), (54.4, 3.0, 0.3), "goal.scored"),
+        ((52.7, 3.4, 1.0), (56.0, 6.5, 0.3), "out"),
+        ((52.7, 3.4, 1.0), (58.0, 3.6, 0.3), "out"),
+    ],
+    ids=["into the net", "on beside it", "on behind it"],
+)
+def test_a_ball_by_the_post_is_in_the_goal_if_the_net_holds_it(at_line, then, kind):
+    """A camera errs by some decimetres: a ball that passes the goal is seen to cross the line by the post."""
+    way = [*path((40.0, 0.0, 0.5), at_line, 0.5), *path(at_line, then, 0.24), *stay(then, 1.0)]
+    found = concluded(scene(way, cast()), SHEET, "goal.scored", "out")
+    assert [e.kind for e in found] == [kind]
+    assert found[0].payload.detail["since_us"] == pytest.approx(440_000, abs=20_000)

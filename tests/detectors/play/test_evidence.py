@@ -189,3 +189,58 @@ def test_law_in_any_order_of_arrival_and_over_a_restart_the_same_stands_as_sorte
     assert stands == wanted, f"seed {seed}"
     assert [e.payload.detail["evidence"] for e in wanted if e.kind == "play.live"]
     assert any(update.diff < 0 for update in updates), "something was corrected"
+
+
+def moving(events: list[Event], player: str, since_us: int, vx_m_s: float, vy_m_s: float) -> list[Event]:
+    """The frames with a player who runs off at an instant."""
+    out: list[Event] = []
+    for event in events:
+        run_s = (event.ts_us - since_us) * 1e-6
+        if event.kind == "frame" and run_s > 0.0:
+            bodies = tuple(
+                msgspec.structs.replace(
+                    b, x_m=b.x_m + vx_m_s * run_s, y_m=b.y_m + vy_m_s * run_s, vx_m_s=vx_m_s, vy_m_s=vy_m_s
+                )
+                if b.object_id == player
+                else b
+                for b in event.payload.players
+            )
+            event = msgspec.structs.replace(event, payload=build_frame(event.payload.ball, bodies))
+        out.append(event)
+    return out
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["not found", "repeated"])
+def test_a_throw_that_was_not_seen_is_dated_by_when_the_thrower_leaves(held: bool):
+    """The ball is found at the feet of a player who carries it, so that its speed says nothing about the throw."""
+    spot, to = (5.0, 34.0), (5.0, 22.0)
+    way = [*path((0.0, 28.0), (5.0, 35.5), 0.8), *path((5.0, 35.5), spot, 0.5), *stay(spot, 4.0)]
+    thrown_us = len(way) * 40_000
+    way += [*path(spot, to, 1.0), *path(to, (-7.0, 20.0), 4.0)]
+    seen = unseen(scene(way, cast(home_3=(5.0, 34.5))), thrown_us - 400_000, thrown_us + 3_600_000, held=held)
+    found = concluded(moving(seen, "home_3", thrown_us + 400_000, 0.0, -2.5), SHEET, "play.live", "restart.")
+    assert rows_of(found) == [("restart.throw_in", "", "home"), ("play.live", "touch", "home")]
+    assert found[-1].payload.detail["kick_us"] == pytest.approx(thrown_us, abs=300_000)
+    assert found[0].dated_us == found[-1].payload.detail["kick_us"], "though it was known seconds later"
+
+
+def test_a_kick_off_during_which_the_position_is_repeated_is_one_though_the_teams_have_run_on():
+    way = [*stay((0.0, 0.0), 3.0), *path((0.0, 0.0), (-12.0, 2.0), 1.0), *path((-12.0, 2.0), (-24.0, 9.0), 4.0)]
+    seen = unseen(scene(way, cast(home_9=(0.4, 0.0))), 2_900_000, 6_000_000, held=True)
+    ran = moving(moving(seen, "away_8", 3_400_000, -4.0, 0.0), "home_9", 3_400_000, 5.0, 0.0)
+    found = concluded(ran, SHEET, "restart.")
+    assert rows_of(found) == [("restart.kick_off", "", "home")]
+    assert found[0].dated_us == pytest.approx(3_000_000, abs=400_000)
+
+
+@pytest.mark.parametrize("goes", [False, True], ids=["nobody goes", "a player runs for it"])
+def test_a_ball_that_rolls_away_and_nobody_goes_for_is_dead_since_its_last_contact(goes: bool):
+    way = [*path((28.0, 20.0), (40.0, 22.0), 0.8), *path((40.0, 22.0), (49.0, 22.0), 3.0)]
+    apart = {"away_2": (10.0, 24.0), "away_3": (8.0, 19.0), "away_4": (6.0, 13.0), "away_5": (2.0, 8.0)}
+    events = scene(way, cast(home_6=(28.0, 20.3), **apart))
+    if goes:
+        events = moving(events, "home_6", 300_000, 6.0, 0.5)
+    dead = concluded([*events, struck(40_000, 28.0, 20.0)], SHEET, "play.dead")
+    assert [(e.payload.detail["sign"], e.payload.detail["since_us"]) for e in dead] == (
+        [] if goes else [("alone", 440_000)]
+    )

@@ -112,9 +112,13 @@ def restart(at_s: float, kind: str) -> Event:
     )
 
 
+#: What goals are concluded from, beside restarts, periods and decisions.
+_PLAY = ("hit", "touch", "direction", "play.live", "goal.candidate")
+
+
 def goal_story(*inputs: Event) -> tuple[list[tuple[str, str, str]], list[Event]]:
     """Published events of goals after candidates, restarts and decisions: as rows, and as they are."""
-    raw = ("hit", "touch", "direction", "goal.candidate", *(e.kind for e in inputs), "raw.official")
+    raw = (*_PLAY, *(e.kind for e in inputs), "raw.official")
     raw += tuple(k for k in GoalConfirmation(SHEET).spec.inputs if k.startswith(("restart.", "period.")))
     hierarchy = Hierarchy(dict.fromkeys(raw), [Officials(), Goal(SHEET), GoalConfirmation(SHEET)])
     events = [e for e in published(hierarchy, inputs) if e.kind.startswith("goal.") and e.kind != "goal.candidate"]
@@ -188,7 +192,7 @@ def test_the_story_of_a_goal_is_the_same_in_any_order_of_arrival(order: tuple[in
         decision(15.0, "goal", 2, at_s=14.8, team="home"),
     ]
     detectors = [Officials(), Goal(SHEET), GoalConfirmation(SHEET)]
-    raw = ("hit", "touch", "direction", "goal.candidate", "raw.official")
+    raw = (*_PLAY, "raw.official")
     raw += tuple(k for k in GoalConfirmation(SHEET).spec.inputs if k.startswith(("restart.", "period.")))
     progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS)
     engine = Engine(Hierarchy(raw, detectors), EngineSettings(allowed_lateness_us=20_000_000, progress=progress))
