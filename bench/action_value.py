@@ -32,7 +32,7 @@ from football.pitch import Pitch
 from simulator.records import Row, object_id
 from simulator.simulate import Simulation, match_of
 
-TRAINING = (401, 407)
+TRAINING = (401, 402, 407, 408)
 #: Longer than any match without extra time.
 MATCH_S = 7_200.0
 #: An action and those that follow, of which one may be the goal.
