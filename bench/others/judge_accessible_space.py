@@ -35,7 +35,7 @@ for name in ("player", "team"):
 space = accessible_space.get_dangerous_accessible_space(
     table, frame_col="scene", player_col="player", team_col="team", ball_player_id="ball", period_col=None,
     attacking_direction_col="direction", team_in_possession_col="owner", player_in_possession_col="holder",
-    infer_attacking_direction=False, use_float32=False, use_progress_bar=False,
+    infer_attacking_direction=False, use_float32=False, use_progress_bar=False, chunk_size=20,
 )  # fmt: skip
 spaces = pd.DataFrame({"scene": table.scene, "reached": space.acc_space, "dangerous": space.das})
 by_scene = spaces.groupby("scene").first()
