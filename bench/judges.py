@@ -46,12 +46,13 @@ from middleware.oracle import sorted_replay
 from simulator.simulate import Simulation
 
 PITCH = Pitch()
-#: Packages of a program, and its script. socceraction's own dependencies need older ones.
+#: Packages of a program, and its script. socceraction's own dependencies need older ones; accessible-space leaves offside
+#: out, with a warning, where pandas 3 gives it arrays that it cannot write into.
 JUDGES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "databallpy": (("databallpy==0.8.1",), "judge_databallpy.py"),
     "floodlight": (("floodlight==1.2.0",), "judge_floodlight.py"),
     "unravelsports": (("unravelsports==1.2.1", "mplsoccer==1.8.1"), "judge_unravelsports.py"),
-    "accessible-space": (("accessible-space==2.1.0",), "judge_accessible_space.py"),
+    "accessible-space": (("accessible-space==2.1.0", "pandas<3"), "judge_accessible_space.py"),
     "socceraction": (("socceraction==1.5.3", "multimethod<2", "pyarrow<20"), "judge_socceraction.py"),
 }
 #: Places of a formation are means over so many scenes.
