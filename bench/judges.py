@@ -46,8 +46,8 @@ from middleware.oracle import sorted_replay
 from simulator.simulate import Simulation
 
 PITCH = Pitch()
-#: Packages of a program, and its script. socceraction's own dependencies need older ones; accessible-space leaves offside
-#: out, with a warning, where pandas 3 gives it arrays that it cannot write into.
+#: Packages of a program, and its script. socceraction's own dependencies need older ones. accessible-space leaves
+#: offside out, with a warning, where pandas 3 gives it arrays that it cannot write into.
 JUDGES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "databallpy": (("databallpy==0.8.1",), "judge_databallpy.py"),
     "floodlight": (("floodlight==1.2.0",), "judge_floodlight.py"),

@@ -21,9 +21,14 @@ rated = model.rate(actions, use_interpolation=False)
 made = pd.read_parquet(folder / "actions.parquet")
 kinds = {"pass": 0, "shot": 11, "dribble": 21}
 played = made.drop(columns=["type", "success", "scores", "concedes"]).assign(
-    game_id=1, period_id=1, player_id=1, original_event_id=made.action_id.astype(str), bodypart_id=0, type_id=made.type.map(kinds),
+    game_id=1,
+    period_id=1,
+    player_id=1,
+    original_event_id=made.action_id.astype(str),
+    bodypart_id=0,
+    type_id=made.type.map(kinds),
     result_id=made.success.astype(int),
-)  # fmt: skip
+)
 SPADLSchema.validate(played)
 named = add_names(played)
 states = features.play_left_to_right(features.gamestates(named, 3), 1)
