@@ -97,7 +97,8 @@ class WebServer:
                 ws_per_message_deflate=False,
                 lifespan="off",
                 log_config=None,
-                log_level="error",
+                # The access check logs what fails; a request that a stop cancels is no failure.
+                log_level="critical",
                 access_log=False,
                 server_header=False,
                 backlog=ACCEPTED_AT_ONCE,

@@ -11,6 +11,7 @@
   let rightUs = null; // end of the stretch that is shown
   let isHeld = false; // the pointer is over it: nothing moves under the mouse
   let drawn = ""; // what the picture shows
+  let room = { width: 0, height: 0, size: 0 }; // of the canvas and its type, in pixels; asking for it in each frame would cost a layout
 
   /* The stretch moves on with the match; a moment that is held, and the pointer, keep it. */
   function advance() {
@@ -23,25 +24,24 @@
   }
 
   function fit() {
-    const box = canvas.getBoundingClientRect();
+    const { width, height } = canvas.getBoundingClientRect();
+    room = { width, height, size: parseFloat(getComputedStyle(canvas).fontSize) };
     const ratio = window.devicePixelRatio || 1;
-    const [width, height] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
-    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
     lanes.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    return box;
+    drawn = "";
   }
 
   function draw() {
-    if (!lanes || !canvas.offsetParent) return;
+    if (!lanes || !room.width) return;
     const nowUs = advance();
-    const perPixel = SPAN_US / canvas.clientWidth;
+    const perPixel = SPAN_US / room.width;
     const selected = T.list.selected();
-    const looks = [Math.floor(rightUs / perPixel), Math.floor(nowUs / perPixel), T.list.look(), selected && selected.id, canvas.clientWidth, canvas.clientHeight, T.colours.text];
+    const looks = [Math.floor(rightUs / perPixel), Math.floor(nowUs / perPixel), T.list.look(), selected && selected.id, T.colours.text];
     if (looks.join() === drawn) return;
     drawn = looks.join();
-    const { width, height } = fit();
+    const { width, height, size } = room;
     lanes.pen.clearRect(0, 0, width, height);
-    const size = parseFloat(getComputedStyle(canvas).fontSize);
     const events = T.list.seen();
     const box = { x: 0, y: 3, width, height: height - 3 };
     lanes.draw(box, { events, fromUs: rightUs - SPAN_US, toUs: rightUs, nowUs, size, colour: T.colours, chosen: selected && selected.id });
@@ -68,6 +68,7 @@
       canvas.addEventListener("click", choose);
       const { Lanes } = await import("/pages/shared/lanes.js");
       lanes = new Lanes(canvas.getContext("2d"));
+      new ResizeObserver(fit).observe(canvas);
     },
     /* Called for each frame. */
     draw,
