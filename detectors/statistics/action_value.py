@@ -12,7 +12,6 @@ so: they show how the measure works, and prove nothing about real players.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -28,6 +27,7 @@ from detectors.statistics.tallies import TEAMS
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, number, payload_of
 from football.pitch import pitch_of
+from football.untrusted import read_toml
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
@@ -234,7 +234,7 @@ def chances(values: Sequence[float]) -> Chances:
 @cache
 def models() -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The coefficients of both regressions: the constant, then one for each feature."""
-    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    table = read_toml(TABLE)
     scores, concedes = (_coefficients(table[name]) for name in ("scores", "concedes"))
     return scores, concedes
 

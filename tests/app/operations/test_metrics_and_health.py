@@ -18,7 +18,7 @@ from app.hub.server import Hub
 from app.operations.health import health_of, readiness_of
 from app.operations.match_monitor import SILENCE_S, MatchMonitor, MonitoredCommitter
 from app.operations.metrics import registry_of
-from dashboard.live import LiveState
+from dashboard.live import Had, LiveState
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, Health, UpdateMessage, UpdateRecord
 from replay.match_store import updates_table
@@ -315,7 +315,9 @@ def test_the_page_shows_the_state_of_the_input(case: Case):
     case.clocks.s = 1
     case.say(due_s=0.5)
     case.monitor.records_behind = 42
-    strip = LiveState(case.feed).message(0, (), complete=True, strip=True).strip
+    state = LiveState(case.feed)
+    state.step()
+    strip = state.message(Had(), (), strip=True)[0].strip
     assert strip is not None
     assert dict(strip[0].rows) == {  # type: ignore[call-overload]
         "condition": "running", "behind": "0.50 s", "records behind": "42", "speed": "–", "engine restarts": "0",
