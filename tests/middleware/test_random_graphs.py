@@ -38,12 +38,12 @@ LARGE = Scale(levels=15, sources=9, packets=80, delay_us=300)
 FAULTY_LARGE = LARGE._replace(faulty=0.2)
 
 #: Seeds of large worlds: those of every run, and those of the slow tests by the block.
-SEEDS = 120
+SEEDS = 80
 BLOCKS, SEEDS_IN_BLOCK = 8, 250
 
 chance = st.randoms(use_true_random=False)
-thorough = settings(max_examples=250, deadline=None, print_blob=True)
-brief = settings(max_examples=120, deadline=None, print_blob=True)
+thorough = settings(max_examples=160, deadline=None, print_blob=True)
+brief = settings(max_examples=80, deadline=None, print_blob=True)
 
 
 def check_law(world: World, rng: Random) -> None:

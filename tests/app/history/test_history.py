@@ -61,6 +61,7 @@ def names(stores: Path) -> list[str]:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(examples()))
 def test_both_engines_answer_an_example_alike(name: str, duck: Ask, spark: Ask):
     one, other = duck(examples()[name]), spark(examples()[name])
@@ -70,6 +71,7 @@ def test_both_engines_answer_an_example_alike(name: str, duck: Ask, spark: Ask):
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.parametrize("view", [*VIEWS, "matches", "players", "updates", "positions"])
 def test_both_engines_see_the_same_rows(view: str, duck: Ask, spark: Ask):
     query = f"SELECT count(*) AS rows, count(DISTINCT match) AS matches FROM {view}"

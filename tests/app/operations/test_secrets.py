@@ -119,6 +119,7 @@ def check_server(folder: Path) -> None:
         assert not token or path == "/health" or 'touchline_commits_total{match="sim-32"}' in body
 
 
+@pytest.mark.slow
 def test_the_token_of_page_and_hub_is_nowhere_in_a_run(tmp_path: Path):
     folder = tmp_path / "run"
     run = start(folder, "--engine", "inprocess", "--duration", 2700, "--window", 1, "--store", folder / "store")

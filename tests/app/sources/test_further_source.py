@@ -83,6 +83,7 @@ def test_a_further_source_plays_in_process_and_is_gone_on_with(tmp_path: Path):
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_further_source_plays_through_spark_and_gives_the_same(tmp_path: Path):
     assert play(tmp_path / "spark", "spark")["ended"]
     play(tmp_path / "bare", "inprocess")
