@@ -122,6 +122,7 @@ def test_events_are_written_by_their_names_and_only_those_that_a_viewer_sees(tmp
     assert film._events == [(2_000_000, f"{kind_name('pass.complete')}  Seven")]
 
 
+@pytest.mark.slow
 def test_mp4_gif_and_png_are_written(store: Path, tmp_path: Path) -> None:
     film = Film(store, "main", 1_000_000, 2_000_000, 160)
     assert write_film(film, tmp_path / "film.mp4", 10) == 10

@@ -88,6 +88,7 @@ def test_the_detectors_that_matter_to_the_event_tell_what_all_of_them_do(capture
     assert stories[0] == stories[1]
 
 
+@pytest.mark.slow
 def test_a_capture_that_still_grows_is_traced_as_far_as_it_has_come(tmp_path, capsys):
     recording, _ = simulate(Simulation(duration_s=5.6, **rates_named("50/10")))
     blocks = list(transmit(recording, channel_named("rtls"), 3).blocks())

@@ -175,6 +175,7 @@ def test_a_wrong_query_is_told_in_one_line(duck: Ask):
         duck("SELECT nonsense FROM events")
 
 
+@pytest.mark.slow
 def test_the_command_answers_and_refuses(stores: Path, tmp_path: Path):
     done = touchline("query", stores, "--example", "restarts", "--format", "json")
     assert done.returncode == 0, done.stderr

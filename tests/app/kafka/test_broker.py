@@ -28,6 +28,7 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_broker_serves_keeps_its_data_and_its_port(tmp_path: Path):
     home = tmp_path / "broker"

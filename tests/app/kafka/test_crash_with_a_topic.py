@@ -92,6 +92,7 @@ class Trial:
         assert not failed
 
 
+@pytest.mark.slow
 @in_proc
 def test_killing_the_engines_worker_changes_nothing(broker: str, tmp_path: Path):
     trial = Trial(tmp_path / "store", broker, "worker")

@@ -213,6 +213,7 @@ def records_of(made: Capture, match: str) -> list:
     return [of(match, 0, sheet, "sheet"), *blocks, end_of(match, 0)]
 
 
+@pytest.mark.slow
 def test_matches_of_one_topic_say_what_they_say_out_of_captures_batch_by_batch(tmp_path: Path, monkeypatch):
     made = write_capture(tmp_path / "capture")
     published = {name: records_of(made, name) for name in "ab"}

@@ -78,7 +78,7 @@ def test_what_a_secured_broker_needs_is_for_its_owner_only(secured: Secured):
     assert secured_listener(folder.parent)[1].read_text() == secured.client.read_text(), "made once"
 
 
-@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-512", "PLAIN"])
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-512", pytest.param("PLAIN", marks=pytest.mark.slow)])
 def test_a_match_goes_in_and_out_over_tls_with_a_login(secured: Secured, tmp_path: Path, mechanism: str):
     mine = settings(secured, tmp_path, ("SCRAM-SHA-512", mechanism))
     positions, events = (secured.address(f"{mechanism}-{name}", mine) for name in ("positions", "events"))

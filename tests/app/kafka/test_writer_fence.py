@@ -264,6 +264,7 @@ def test_of_two_that_begin_at_once_one_is_current_and_the_other_tries_again():
             made._begin_session(sender)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_what_a_replaced_relay_had_under_way_changes_nothing_when_it_comes(
     broker: str, far: str, between: Proxy, tmp_path: Path

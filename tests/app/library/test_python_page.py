@@ -22,6 +22,7 @@ def shot(seq: int, player: str) -> Change:
     return Change(TopicUpdate("demo", seq, 1, seq, event), {}, seq, 0)
 
 
+@pytest.mark.slow
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     asked: dict[str, object] = {}

@@ -97,7 +97,10 @@ def test_oracle_a_real_match_through_a_channel_gives_the_events_of_the_sorted_st
     assert found == expected, explain(found, expected)
 
 
-@pytest.mark.parametrize(("channel", "alpha", "mode"), [("rtls", 0.0, "on-demand"), ("harsh", 0.5, "full")])
+@pytest.mark.parametrize(
+    ("channel", "alpha", "mode"),
+    [("rtls", 0.0, "on-demand"), pytest.param("harsh", 0.5, "full", marks=pytest.mark.slow)],
+)
 def test_oracle_generated_radio_streams_obey_it_too(channel: str, alpha: float, mode: str):
     recording, _ = simulate(Simulation(duration_s=15.0))
     transmission = transmit(recording, channel_named(channel), 8)

@@ -173,6 +173,7 @@ FEW = [
 ]
 
 
+@pytest.mark.slow
 def test_transcripts_through_spark_say_what_they_say_bare(tmp_path: Path, session: SparkSession) -> None:
     assert len(FEW) >= 8
     held_against_the_sorted_world(FEW, tmp_path, session)

@@ -64,6 +64,7 @@ def test_half_time_of_fifteen_minutes_has_substitutes_on_the_pitch_and_players_a
     assert not ((x < 52.5) & (y < 34.0)).any()
 
 
+@pytest.mark.slow
 def test_quick_restarts_take_a_second_or_two_after_the_ball_is_there() -> None:
     quick, _ = played(Occasions(quick_share=1.0), 600.0)
     usual, _ = played(Occasions(), 600.0)

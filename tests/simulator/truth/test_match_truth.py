@@ -80,7 +80,7 @@ def played(seed: int) -> Played:
     return play(seed, SECONDS)
 
 
-@pytest.fixture(params=SEEDS)
+@pytest.fixture(params=[SEEDS[0], pytest.param(SEEDS[1], marks=pytest.mark.slow)])
 def match(request: pytest.FixtureRequest) -> Played:
     return played(request.param)
 
