@@ -16,6 +16,7 @@ import touchline
 from tests.app.api.conftest import TOKEN
 from tests.app.api.test_matches import Game, event
 from tests.app.run.test_servers import ask
+from tests.waiting import eventually
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 ADDRESS = "http://127.0.0.1:8050"
@@ -78,14 +79,19 @@ def test_a_wrong_token_address_or_match_is_named(steered: tuple[Game, str]):
 
 def test_the_python_of_the_page_runs_from_top_to_bottom(steered: tuple[Game, str]):
     game, url = steered
-    timer = threading.Timer(0.5, lambda: game.publish(event(6, "goal.scored"), ended=True))
-    timer.start()
     text, names = io.StringIO(), {}
+
+    def end() -> None:
+        eventually(lambda: "+ shot.attempt" in text.getvalue())  # the page follows events, which ends with the match
+        game.publish(event(6, "goal.scored"), ended=True)
+
+    ending = threading.Thread(target=end)
+    ending.start()
     with contextlib.redirect_stdout(text):
         for example in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.S):
             example = example.replace(ADDRESS, url).replace("a token of `touchline token create`", TOKEN)
             exec(compile(example, "docs/api.md", "exec"), names)
-    timer.join()
+    ending.join()
     shown = text.getvalue()
     assert "Harbour live" in shown
     assert "+ shot.attempt 1.0" in shown
