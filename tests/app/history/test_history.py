@@ -206,6 +206,7 @@ def test_the_analysts_tables_are_built_when_a_query_reads_them(stores: Path, duc
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_both_engines_read_the_analysts_tables_alike(duck: Ask, spark: Ask):
     query = "SELECT match, team, count(*) AS n, sum(seconds) AS s FROM possessions GROUP BY match, team ORDER BY 1, 2"
     assert same_answer(duck(query), spark(query))
