@@ -131,31 +131,13 @@ class Search:
 
     def next_simple(self, first: PatternEvent) -> Match | None:
         """The match that begins with an event, of a simple branch, by hops from list to list."""
-        lists, steps = self.lists, self.branch.steps
-        found: list[PatternEvent] = [first]
-        here, end_us = first, self.end_us(first) if self.limits else first[0] + self.within_us
-        last = len(steps) - 1
-        for at in range(last):
-            following, index = lists[at + 1], self.after(lists[at + 1], here)
-            if index == len(following) or following[index][0] > end_us:
-                return None
-            if steps[at].most is None:
-                reached, repeated = following[index], lists[at]
-                while more := repeated[self.after(repeated, here) : bisect_left(repeated, reached)]:
-                    found += self._apart(more)
-                    here = found[-1]
-                    if self.ties or here[0] < reached[0]:
-                        break
-                    # The last repetition shares the instant of what follows: that cannot come after it.
-                    index = self.after(following, here)
-                    if index == len(following) or following[index][0] > end_us:
-                        return None
-                    reached = following[index]
-            here = following[index]
-            found.append(here)
-        if steps[last].most is None:
-            candidates = lists[last]
-            found += self._apart(candidates[self.after(candidates, here) : bisect_left(candidates, (end_us + 1,))])
+        found, last = [first], len(self.branch.steps) - 1
+        end_us = self.end_us(first) if self.limits else first[0] + self.within_us
+        if not self._hop(found, last, end_us):
+            return None
+        if self.branch.steps[last].most is None:
+            candidates = self.lists[last]
+            found += self._apart(candidates[self.after(candidates, found[-1]) : bisect_left(candidates, (end_us + 1,))])
         return tuple(found)
 
     def next_up_to(self, end: PatternEvent, first: PatternEvent, second: int = -1) -> Match | None:
@@ -168,30 +150,12 @@ class Search:
         """
         if self.limits and end[0] > self.end_us(first):
             return None
-        lists, steps = self.lists, self.branch.steps
-        found: list[PatternEvent] = [first]
-        here, last = first, len(steps) - 1
-        for at in range(last - 1):
-            following = lists[at + 1]
-            index = second if second >= 0 else self.after(following, here)
-            second = -1
-            if index == len(following):
-                return None
-            if steps[at].most is None:
-                reached, repeated = following[index], lists[at]
-                while more := repeated[self.after(repeated, here) : bisect_left(repeated, reached)]:
-                    found += self._apart(more)
-                    here = found[-1]
-                    if self.ties or here[0] < reached[0]:
-                        break
-                    index = self.after(following, here)
-                    if index == len(following):
-                        return None
-                    reached = following[index]
-            here = following[index]
-            found.append(here)
-        if steps[last - 1].most is None:
-            more = lists[last - 1][self.after(lists[last - 1], here) :]
+        found, last = [first], len(self.branch.steps) - 1
+        if not self._hop(found, last - 1, end[0], second):
+            return None
+        if self.branch.steps[last - 1].most is None:
+            candidates = self.lists[last - 1]
+            more = candidates[self.after(candidates, found[-1]) :]
             if more and more[-1] is end:
                 more.pop()
             found += self._apart(more)
@@ -199,6 +163,40 @@ class Search:
             return None
         found.append(end)
         return tuple(found)
+
+    def _hop(self, found: list[PatternEvent], last: int, end_us: int, second: int = -1) -> bool:
+        """Hop from list to list up to that of step ``last``; append what each step takes.
+
+        Args:
+            found: the start; gets the events that follow, the first one of step ``last`` at its end.
+            last: the step to reach.
+            end_us: the end of the window.
+            second: as in :meth:`next_up_to`.
+
+        Returns:
+            Whether the step was reached in the window.
+        """
+        lists, steps, here = self.lists, self.branch.steps, found[-1]
+        for at in range(last):
+            following = lists[at + 1]
+            index = second if second >= 0 and not at else self.after(following, here)
+            if index == len(following) or following[index][0] > end_us:
+                return False
+            if steps[at].most is None:
+                reached, repeated = following[index], lists[at]
+                while more := repeated[self.after(repeated, here) : bisect_left(repeated, reached)]:
+                    found += self._apart(more)
+                    here = found[-1]
+                    if self.ties or here[0] < reached[0]:
+                        break
+                    # The last repetition shares the instant of what follows: that cannot come after it.
+                    index = self.after(following, here)
+                    if index == len(following) or following[index][0] > end_us:
+                        return False
+                    reached = following[index]
+            here = following[index]
+            found.append(here)
+        return True
 
     def _apart(self, events: list[PatternEvent]) -> list[PatternEvent]:
         """The first event of each instant, unless the query says ``TIES``."""
