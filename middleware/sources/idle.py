@@ -118,8 +118,7 @@ class KindSources:
             max_period_us: a longer period does not count, because a source that is waited for holds final back.
         """
         if source.ahead:
-            wait_us = source.gap_wait_us
-            return source.waited_since_us() + (patience_us if wait_us is None else min(wait_us, patience_us))
+            return source.waited_since_us() + source.gap_patience_us(patience_us)
         period_us = min(int(source.cadence.period_us), max_period_us)
         if period_us and source.next_seq - 1 in self._ends:
             return source.last_arrival_us + min(2 * period_us, patience_us)

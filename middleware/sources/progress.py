@@ -465,9 +465,7 @@ class SourceProgress:
             if now_us <= deadline_us:
                 self._due_us = min(self._due_us, deadline_us + 1)
                 break
-            wait_us = source.gap_wait_us
-            age_us = self._patience_us if wait_us is None else min(wait_us, self._patience_us)
-            if not source.give_up_gap(now_us - age_us):
+            if not source.give_up_gap(now_us - source.gap_patience_us(self._patience_us)):
                 kind.make_idle(source)
                 self._live -= 1
         progress_us = self.newest_us if source is None else source.bound_us

@@ -60,7 +60,7 @@ class SourceState:
         base: added to its counter to number its packets, since the counter wrapped or restarted.
         refused: numbers of packets that arrived and were not taken in.
         gaps: what is known of its missing packets; None where gaps are given up by patience and successors alone.
-        gap_wait_us: age (arrival time) at which the first gap is given up; None for no age.
+        gap_wait_us: age (arrival time) at which the first gap is given up, as far as is known; None for no age.
     """
 
     __slots__ = (
@@ -170,6 +170,10 @@ class SourceState:
     def waited_since_us(self) -> int:
         """Arrival time since which a packet is missing: that of the packet after the gap, or of the last one."""
         return self.ahead[min(self.ahead)][2] if self.ahead else self.last_arrival_us
+
+    def gap_patience_us(self, patience_us: int) -> int:
+        """How long the first gap is waited for: until it is more likely lost than late, and never beyond a patience."""
+        return patience_us if self.gap_wait_us is None else min(self.gap_wait_us, patience_us)
 
     def _learn_of_gap(self, gaps: GapChance, seq: int, now_us: int) -> None:
         """Count what packet ``seq``, beyond a gap, makes missing, or that it was missing itself."""
