@@ -10,6 +10,7 @@ import numpy as np
 from detectors.control.scene import Bodies, Scene
 from detectors.decisions import at_least
 from detectors.emission import make_event
+from detectors.outcomes.offside import line_before_m
 from detectors.reasons import reason
 from detectors.signals.kernels.access_kernel import accessible_space
 from football.match_sheet import MatchSheet, Team
@@ -20,8 +21,6 @@ from middleware.events import Event
 
 #: Where the numbers come from, as events say it.
 MODEL = "accessible-space 2.1.0"
-#: So many opponents, or the ball, or the halfway line, are between a player who is not offside and the goal (Law 11).
-_LAST = 2
 
 
 class AccessParameters(msgspec.Struct, frozen=True):
@@ -113,6 +112,7 @@ def spaces(scene: Scene, ball: BallState, team: Team, pitch: Pitch) -> tuple[flo
 
 def onside(mates: Bodies, opponents: Bodies, sign: float, ball_x_m: float, holder: str) -> Bodies:
     """Players of a team who are not offside; its holder of the ball never is."""
-    depths = sorted((sign * b.x_m for b in opponents), reverse=True)
-    line_m = max(depths[_LAST - 1] if len(depths) >= _LAST else 0.0, sign * ball_x_m, 0.0)
+    line_m = line_before_m((sign * b.x_m for b in opponents), sign * ball_x_m)
+    if line_m is None:  # Fewer than two opponents are seen.
+        line_m = max(sign * ball_x_m, 0.0)
     return tuple([b for b in mates if b.object_id == holder or sign * b.x_m <= line_m])

@@ -13,6 +13,7 @@ of a body differs by decimetres, so ``close`` marks the positions that it could 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
@@ -162,7 +163,12 @@ def offside_line_m(frame: Frame, team: Team, attacks: Team, ball_u_m: float) -> 
         Metres from the halfway line towards that goal; None with fewer than two opponents.
     """
     sign = 1.0 if team == attacks else -1.0
-    opponents = sorted(sign * b.x_m for b in frame.players if b.team and b.team != team)
+    return line_before_m((sign * b.x_m for b in frame.players if b.team and b.team != team), ball_u_m)
+
+
+def line_before_m(opponents_u_m: Iterable[float], ball_u_m: float) -> float | None:
+    """The offside line of :func:`offside_line_m`, by the opponents' positions towards their goal line."""
+    opponents = sorted(opponents_u_m)
     return max(opponents[-2], ball_u_m, 0.0) if len(opponents) >= 2 else None
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from detectors.signals.kernels.control_kernel import Floats
+from football.pitch import GOAL_HALF_WIDTH_M
 
 #: Directions of a pass, and its speeds.
 ANGLES = 30
@@ -31,7 +32,7 @@ SCALE, SCALE_EXPONENT = 5.077423030272923, 1.0063028450754512
 #: Log-odds of a goal: a constant, per metre of distance, per radian of the visible angle.
 DANGER, DANGER_PER_M, DANGER_PER_RAD = -0.52156283, -0.14447723, 0.40579492
 #: From the middle of the goal to that of a post, in metres.
-POST_M = 7.32 / 2 + 0.06
+POST_M = GOAL_HALF_WIDTH_M + 0.06
 
 
 @njit(cache=True)
