@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from football.payloads import EventPayload
 from middleware.events import Event
 
@@ -35,3 +37,13 @@ def make_event(
 def is_version(event: Event) -> bool:
     """True if an event is a newer version of one that was known before, or is shown at an earlier time."""
     return event.dated_us is not None
+
+
+def shown_us(event: Event) -> int:
+    """The event time under which an event is published, in any version."""
+    return event.ts_us if event.dated_us is None else event.dated_us
+
+
+def withdrawal(published: Event, ts_us: int) -> Event:
+    """The event that declares a published one of the same detector void, at an event time."""
+    return msgspec.structs.replace(published, ts_us=ts_us, seq=1, annuls=published.id, dated_us=shown_us(published))

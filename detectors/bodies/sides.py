@@ -25,7 +25,7 @@ import msgspec
 
 from detectors.bodies.line_up import line_up
 from detectors.decisions import at_least
-from detectors.emission import make_event
+from detectors.emission import make_event, shown_us
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Frame, frame_of
@@ -211,7 +211,7 @@ class Direction:
         if before is None or state.confirmed or basis == "provider":
             direction = make_event("direction", event.ts_us, f"{event.source}:{event.ts_us}", payload)
         else:
-            dated_us = before.ts_us if before.dated_us is None else before.dated_us
+            dated_us = shown_us(before)
             direction = msgspec.structs.replace(before, ts_us=event.ts_us, payload=payload, dated_us=dated_us)
         after = msgspec.structs.replace(state, team=team, tally=0, published=direction, confirmed=False)
         return after, (direction,)

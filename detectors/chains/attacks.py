@@ -25,7 +25,7 @@ import msgspec
 
 from detectors.chains.path import INPUTS, ChainPath, followed
 from detectors.decisions import above, at_least, at_most, below, is_over
-from detectors.emission import make_event
+from detectors.emission import make_event, shown_us, withdrawal
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, payload_of
@@ -261,7 +261,7 @@ class CounterAttack:
         if state.start is not None:
             active = self._event("counter.active", path, event, speed_m_s, p.doubt)
             if state.active is not None:
-                active = msgspec.structs.replace(active, dated_us=_shown_us(state.active))
+                active = msgspec.structs.replace(active, dated_us=shown_us(state.active))
             return msgspec.structs.replace(state, active=active), (active,)
         if not fast or not above("metres upfield of the gain", path.gained_m, p.start_m, "attack.start_m"):
             return state, NOTHING
@@ -288,15 +288,7 @@ class CounterAttack:
 def _withdrawn(state: CounterState, event: Event) -> tuple[Event, ...]:
     """The withdrawal of what was published of a counter-attack that was none."""
     published = (one for one in (state.start, state.active) if one is not None)
-    return tuple(
-        msgspec.structs.replace(one, ts_us=event.ts_us, seq=1, annuls=one.id, dated_us=_shown_us(one))
-        for one in published
-    )
-
-
-def _shown_us(event: Event) -> int:
-    """The event time under which an event is shown, in any version."""
-    return event.ts_us if event.dated_us is None else event.dated_us
+    return tuple(withdrawal(one, event.ts_us) for one in published)
 
 
 RECOVERIES = ("<5", "-10", ">10")

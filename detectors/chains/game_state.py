@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from detectors.emission import make_event
+from detectors.emission import make_event, shown_us, withdrawal
 from football.match_sheet import Team
 from football.payloads import EventPayload, Scalar, payload_of
 from middleware.detector import NOTHING, Known, Spec, Step
@@ -120,24 +120,17 @@ def _restated(causes: tuple[Cause, ...], event: Event, judge: States) -> tuple[t
         for anchor, (kind, payload) in wanted.items():
             old = shown.get(anchor)
             if old is None or old.annuls or old.payload != payload:
-                dated_us = _shown_us(cause.event if old is None else old)
+                dated_us = shown_us(cause.event if old is None else old)
                 late_us = dated_us if dated_us < event.ts_us else None
                 causes_ = (cause.event.id,) if cause.event.id == event.id else (cause.event.id, event.id)
                 shown[anchor] = make_event(kind, event.ts_us, anchor, payload, causes=causes_, dated_us=late_us)
                 out.append(shown[anchor])
         for anchor, old in shown.items():
             if anchor not in wanted and not old.annuls:
-                shown[anchor] = msgspec.structs.replace(
-                    old, ts_us=event.ts_us, seq=1, annuls=old.id, dated_us=_shown_us(old)
-                )
+                shown[anchor] = withdrawal(old, event.ts_us)
                 out.append(shown[anchor])
         after.append(msgspec.structs.replace(cause, shown=tuple(shown.values())))
     return tuple(after), out or NOTHING
-
-
-def _shown_us(event: Event) -> int:
-    """The event time under which an event is shown, in any version."""
-    return event.ts_us if event.dated_us is None else event.dated_us
 
 
 def _score(goal: Event, home: int, away: int) -> dict[str, tuple[str, EventPayload]]:

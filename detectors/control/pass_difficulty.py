@@ -11,7 +11,7 @@ import numpy as np
 from detectors.control.scene import Bodies, keepers_of, outfield
 from detectors.control.spearman import SpearmanParameters, control_grid, load, pass_success, players_array
 from detectors.decisions import note
-from detectors.emission import make_event
+from detectors.emission import make_event, withdrawal
 from detectors.reasons import reason
 from football.constants import GRAVITY_M_S2
 from football.match_sheet import MatchSheet, Team
@@ -112,8 +112,7 @@ class PassDifficulty:
         if value is None:
             return state, NOTHING
         remaining = tuple(one for one in state.newest if one is not value)
-        void = msgspec.structs.replace(value, ts_us=event.ts_us, seq=1, annuls=value.id, dated_us=value.ts_us)
-        return DifficultyState(state.attacks, state.frame, remaining), (void,)
+        return DifficultyState(state.attacks, state.frame, remaining), (withdrawal(value, event.ts_us),)
 
     def _value(self, state: DifficultyState, frame: Event, event: Event, attempt: EventPayload) -> Event:
         p = self.parameters

@@ -18,7 +18,7 @@ from typing import Annotated
 import msgspec
 
 from detectors.decisions import at_least, note
-from detectors.emission import make_event
+from detectors.emission import make_event, withdrawal
 from detectors.play.restart_kicks import RestartKickParameters, restart_kind
 from detectors.reasons import reason
 from detectors.signals.official import decided_us
@@ -239,8 +239,7 @@ class MatchClock:
         ended = state.ended
         if ended is None or not ended.source.startswith("clock:"):
             return state, NOTHING
-        void = msgspec.structs.replace(ended, ts_us=event.ts_us, seq=1, annuls=ended.id, dated_us=ended.ts_us)
-        return msgspec.structs.replace(state, ended=None), (void,)
+        return msgspec.structs.replace(state, ended=None), (withdrawal(ended, event.ts_us),)
 
     def _officially(self, state: ClockState, event: Event, period: int) -> Step[ClockState]:
         """Begin a period, as officials decided."""

@@ -19,7 +19,7 @@ from typing import Annotated
 import msgspec
 
 from detectors.decisions import at_least
-from detectors.emission import make_event
+from detectors.emission import make_event, withdrawal
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team, team_of
 from football.payloads import EventPayload, Scalar, frame_of, payload_of
@@ -274,6 +274,6 @@ def _emit(
 
 def _withdraw(state: FieldedState, event: Event, suspected: Event) -> tuple[FieldedState, tuple[Event, ...]]:
     """Withdraw a suspicion: the player is back, or has a substitute."""
-    void = msgspec.structs.replace(suspected, ts_us=event.ts_us, seq=1, annuls=suspected.id, dated_us=suspected.ts_us)
+    void = withdrawal(suspected, event.ts_us)
     left = tuple(e for e in state.suspected if e is not suspected)
     return msgspec.structs.replace(state, suspected=left), (void,) if event.ts_us > suspected.ts_us else NOTHING

@@ -27,7 +27,7 @@ import msgspec
 
 from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least, at_most, note
-from detectors.emission import make_event
+from detectors.emission import make_event, withdrawal
 from detectors.play.restart_kicks import RestartKickParameters, restart_kind
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
@@ -170,7 +170,7 @@ class OffsideOffence:
             after = OffsideWatch(state.kick_us, state.positions, after.free_us)
         if state.offence is not None and state.stopped is not None:
             confirmed = kind == "" or (kind == "free_kick" and payload.team == _opponents(state.offence))
-            return after, NOTHING if confirmed else (_withdrawn(state.offence, event),)
+            return after, NOTHING if confirmed else (withdrawal(state.offence, event.ts_us),)
         if state.stopped is None or mine or kind != "free_kick" or payload.team != _opponents(state.positions[0]):
             return after, NOTHING
         nearest = min(state.positions, key=lambda position: _apart_m(position, payload))
@@ -184,7 +184,7 @@ class OffsideOffence:
         what, since_us, limit_us = "time of play since", event.ts_us - offence.ts_us, self.parameters.run_on_us
         if not at_least(what, since_us, limit_us, "offside_offence.run_on_us"):
             return state, NOTHING
-        return msgspec.structs.replace(state, offence=None), (_withdrawn(offence, event),)
+        return msgspec.structs.replace(state, offence=None), (withdrawal(offence, event.ts_us),)
 
     def _gain(self, state: OffsideWatch, over: OffsideWatch, event: Event, payload: EventPayload) -> Step[OffsideWatch]:
         """Judge the next player to have the ball after the kick."""
@@ -223,11 +223,6 @@ def _apart_m(position: Event, restart: EventPayload) -> float:
     """Distance of a restart from a player's position."""
     (x_m, y_m), (at_x_m, at_y_m) = location_m(payload_of(position)), location_m(restart)
     return math.hypot(x_m - at_x_m, y_m - at_y_m)
-
-
-def _withdrawn(offence: Event, event: Event) -> Event:
-    """The withdrawal of an offence by what followed."""
-    return msgspec.structs.replace(offence, ts_us=event.ts_us, seq=1, annuls=offence.id, dated_us=offence.ts_us)
 
 
 class HoldParameters(msgspec.Struct, frozen=True):

@@ -29,7 +29,7 @@ from typing import Annotated
 import msgspec
 
 from detectors.decisions import at_most
-from detectors.emission import make_event
+from detectors.emission import make_event, shown_us
 from detectors.reasons import reason
 from detectors.signals.official import changes_kind, decided_us
 from football.match_sheet import Team
@@ -132,7 +132,7 @@ class Overruled:
         self, state: tuple[Contradictable, ...], event: Event, payload: EventPayload
     ) -> tuple[Contradictable, ...]:
         """The events with one more; without those that are too old, and without an older version of the new one."""
-        p, at_us = self.parameters, event.ts_us if event.dated_us is None else event.dated_us
+        p, at_us = self.parameters, shown_us(event)
         young = [
             c
             for c in state

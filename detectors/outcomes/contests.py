@@ -8,7 +8,7 @@ import msgspec
 
 from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least
-from detectors.emission import make_event
+from detectors.emission import make_event, shown_us
 from detectors.reasons import reason
 from football.match_sheet import Team
 from football.payloads import EventPayload, Scalar, number, payload_of
@@ -158,5 +158,4 @@ def _named(kind: str, event: Event, duel: EventPayload) -> Event:
     """A duel under another name, at its time."""
     detail: dict[str, Scalar] = {"other": duel.detail["other"]}
     payload = msgspec.structs.replace(duel, variant="", z_m=None, confidence=0.7 * duel.confidence, detail=detail)
-    dated_us = event.dated_us if event.dated_us is not None else event.ts_us
-    return make_event(kind, event.ts_us, event.source, payload, causes=(event.id,), dated_us=dated_us)
+    return make_event(kind, event.ts_us, event.source, payload, causes=(event.id,), dated_us=shown_us(event))

@@ -26,7 +26,7 @@ import msgspec
 
 from detectors.contacts.recent_contacts import Contact, Contacts, opponents_of, remember
 from detectors.decisions import at_most
-from detectors.emission import make_event
+from detectors.emission import make_event, shown_us, withdrawal
 from detectors.play.restart_kicks import NAMES, RestartKickParameters, restart_kind
 from detectors.reasons import reason
 from detectors.signals.official import changes_kind, decided_us
@@ -188,7 +188,7 @@ class Goal:
             goal = _by_officials(f"goal.{payload.variant or 'scored'}", event, untracked, payload, at_us)
             return msgspec.structs.replace(state, goal=goal), (goal,)
         tracked_payload = payload_of(goal)
-        dated_us = goal.ts_us if goal.dated_us is None else goal.dated_us
+        dated_us = shown_us(goal)
         kind = goal.kind if event.kind == "official.var" else f"goal.{payload.variant or 'scored'}"
         if kind == goal.kind:
             goal_payload = _confirmed_by_officials(tracked_payload, payload)
@@ -196,9 +196,8 @@ class Goal:
                 goal, ts_us=event.ts_us, payload=goal_payload, causes=(*goal.causes, event.id), dated_us=dated_us
             )
             return msgspec.structs.replace(state, goal=newer), (newer,) if event.ts_us > goal.ts_us else NOTHING
-        void = msgspec.structs.replace(goal, ts_us=event.ts_us, seq=1, annuls=goal.id, dated_us=dated_us)
         other = _by_officials(kind, event, tracked_payload, payload, dated_us)
-        return msgspec.structs.replace(state, goal=other), (void, other)
+        return msgspec.structs.replace(state, goal=other), (withdrawal(goal, event.ts_us), other)
 
     def _shot(self, attacker: Contact | None, defender: Contact, goal: EventPayload) -> bool:
         """True if the defender only deflected an attacker's shot on target."""
@@ -324,7 +323,7 @@ class GoalConfirmation:
             verdict = _verdict("goal.confirmed", goal, event, goal.source, confidence)
         else:
             verdict = _verdict("goal.disallowed", goal, event, goal.source, confidence, annuls=goal.id)
-        withdrawn = (_void(before, event),) if before is not None else NOTHING
+        withdrawn = (withdrawal(before, event.ts_us),) if before is not None else NOTHING
         return VerdictState(goal, verdict), (*withdrawn, verdict)
 
     def _period(self, state: VerdictState, goal: Event, event: Event) -> Step[VerdictState]:
@@ -333,7 +332,7 @@ class GoalConfirmation:
         if event.annuls:
             if verdict is None or event.id not in verdict.causes:
                 return state, NOTHING
-            return VerdictState(goal), (_void(verdict, event),)
+            return VerdictState(goal), (withdrawal(verdict, event.ts_us),)
         if verdict is not None or event.ts_us <= goal.ts_us:
             return state, NOTHING
         anchor = f"{goal.source}/{event.source}"
@@ -347,7 +346,7 @@ class GoalConfirmation:
         if not _is_official(event):
             return VerdictState(event), NOTHING
         # It is the same goal under another kind if officials have made an own goal of it, or the reverse.
-        verdict = state.verdict if state.goal is not None and _shown_us(state.goal) == _shown_us(event) else None
+        verdict = state.verdict if state.goal is not None and shown_us(state.goal) == shown_us(event) else None
         if verdict is not None and verdict.kind == "goal.confirmed":
             return VerdictState(event, verdict), NOTHING
         anchor = f"{event.source}/{event.ts_us}"
@@ -370,7 +369,7 @@ class GoalConfirmation:
         no = _verdict("goal.disallowed", goal, event, f"{goal.source}/{event.ts_us}", 1.0, annuls=goal.id)
         if verdict is None:
             return VerdictState(goal, no), (no,)
-        return VerdictState(goal, no), (_void(verdict, event), no)
+        return VerdictState(goal, no), (withdrawal(verdict, event.ts_us), no)
 
     def _is_against(self, goal: Event, event: Event, decision: EventPayload) -> bool:
         """True if a decision means that a goal does not count.
@@ -378,7 +377,7 @@ class GoalConfirmation:
         That is a decision against the goal itself, an offside or a foul of the scorers in the attack, or a penalty for
         the other team for which play is brought back to before the goal.
         """
-        p, team, since_us = self.parameters, payload_of(goal).team, decided_us(event) - _shown_us(goal)
+        p, team, since_us = self.parameters, payload_of(goal).team, decided_us(event) - shown_us(goal)
         if event.kind in ("official.foul", "official.offside"):
             return decision.team == team and -p.offence_us <= since_us <= p.whistle_us
         if event.kind == "official.penalty" or decision.variant == "penalty":
@@ -386,19 +385,9 @@ class GoalConfirmation:
         return (event.kind == "official.no_goal" or decision.variant == "no goal") and decision.team in ("", team)
 
 
-def _shown_us(goal: Event) -> int:
-    """The event time under which a goal is shown, in any version."""
-    return goal.ts_us if goal.dated_us is None else goal.dated_us
-
-
-def _void(verdict: Event, event: Event) -> Event:
-    """The withdrawal of a verdict."""
-    return msgspec.structs.replace(verdict, ts_us=event.ts_us, seq=1, annuls=verdict.id, dated_us=verdict.ts_us)
-
-
 def _verdict(kind: str, goal: Event, by: Event, anchor: str, confidence: float, *, annuls: str = "") -> Event:
     payload = payload_of(goal)
-    detail = {"restart": by.kind, "goal_us": _shown_us(goal), "goal": goal.id}
+    detail = {"restart": by.kind, "goal_us": shown_us(goal), "goal": goal.id}
     goal_payload = msgspec.structs.replace(payload, confidence=confidence, detail=detail)
     causes = (goal.id,) if by.id == goal.id else (goal.id, by.id)
     return make_event(kind, by.ts_us, anchor, goal_payload, causes=causes, annuls=annuls)

@@ -20,7 +20,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from detectors.decisions import at_most, is_over, is_recording, note
-from detectors.emission import make_event
+from detectors.emission import make_event, shown_us
 from detectors.play.restart_kicks import RestartKickParameters, at_penalty_mark
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
@@ -328,13 +328,13 @@ class KeyPass:
         """Credit a goal, or a newer version of it: with another scorer, or withdrawn."""
         again = event.id == state.goal
         passes = state.before if again else state.passes
-        goal_us = event.ts_us if event.dated_us is None else event.dated_us
+        goal_us = shown_us(event)
         goal = msgspec.structs.replace(event, ts_us=goal_us, dated_us=None)
         earned = {} if event.annuls else {e.kind: e for e in self._assists(passes, goal)}
         out: list[Event] = []
         for old in state.published if again else ():
             if old.kind not in earned:
-                dated_us = old.ts_us if old.dated_us is None else old.dated_us
+                dated_us = shown_us(old)
                 out.append(msgspec.structs.replace(old, ts_us=event.ts_us, annuls=old.id, dated_us=dated_us))
         for new in earned.values():
             late = event.ts_us > new.ts_us

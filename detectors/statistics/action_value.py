@@ -20,7 +20,7 @@ from typing import Annotated, Final, NamedTuple
 import msgspec
 
 from detectors.decisions import at_most
-from detectors.emission import make_event
+from detectors.emission import make_event, shown_us
 from detectors.reasons import reason
 from detectors.statistics.action_features import NAMES, STATE, Action, features
 from detectors.statistics.tallies import TEAMS
@@ -198,7 +198,7 @@ class ActionValue:
             ts_us=event.ts_us,
             payload=msgspec.structs.replace(valued, detail=detail),
             causes=(shot.event.causes[0], event.id),
-            dated_us=_shown_us(shot.event),
+            dated_us=shown_us(shot.event),
         )
         now = tuple(again if one == struck else one for one in state.actions)
         return ValueState(state.attacks, now, Shot(amended, actions, shot.before, name)), (amended,)
@@ -214,7 +214,7 @@ def action_of(event: Event) -> Action | None:
         return Action("shot", False, payload.team, payload.player, event.ts_us, end, end)
     if event.kind == "carry.end":
         name, names = "dribble", ("from_x_m", "from_y_m")
-        start_us = _shown_us(event) - round(number(payload, "seconds_s") * 1e6)
+        start_us = shown_us(event) - round(number(payload, "seconds_s") * 1e6)
     else:
         name, names = "pass", ("start_x_m", "start_y_m")
         start_us = round(number(payload, "kick_us"))
@@ -247,8 +247,3 @@ def _chance(model: tuple[float, ...], values: Sequence[float]) -> float:
     constant, *factors = model
     odds = constant + sum(factor * value for factor, value in zip(factors, values, strict=True))
     return 1.0 / (1.0 + math.exp(-min(max(odds, -30.0), 30.0)))
-
-
-def _shown_us(event: Event) -> int:
-    """The event time under which an event is shown, in any version."""
-    return event.ts_us if event.dated_us is None else event.dated_us

@@ -26,7 +26,7 @@ import msgspec
 
 from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least
-from detectors.emission import is_version, make_event
+from detectors.emission import is_version, make_event, shown_us, withdrawal
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, number, payload_of
@@ -162,7 +162,7 @@ class Clips:
         elif event.ts_us <= old.ts_us:
             return after, NOTHING
         else:
-            causes, dated_us = (*old.causes, event.id), _shown_us(old)
+            causes, dated_us = (*old.causes, event.id), shown_us(old)
             clip = make_event("clip.open", event.ts_us, old.source, shown, causes=causes, dated_us=dated_us)
         return msgspec.structs.replace(after, clip=clip), (clip,)
 
@@ -178,7 +178,7 @@ class Clips:
         if clip is None:
             return after, NOTHING
         if not state.worth:
-            void = msgspec.structs.replace(clip, ts_us=event.ts_us, seq=1, annuls=clip.id, dated_us=_shown_us(clip))
+            void = withdrawal(clip, event.ts_us)
             return after, (void,)
         opened = payload_of(clip)
         detail = _detail(state, int(number(opened, "in_us")))
@@ -189,8 +189,3 @@ class Clips:
 def _detail(state: ClipState, in_us: int) -> dict[str, Scalar]:
     excitement = round(state.xg + 0.05 * state.events, 3)
     return {"in_us": in_us, "out_us": state.out_us, "excitement": excitement, "events": state.events}
-
-
-def _shown_us(event: Event) -> int:
-    """The event time under which an event is shown, in any version."""
-    return event.ts_us if event.dated_us is None else event.dated_us

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.emission import make_event
+from detectors.emission import make_event, shown_us, withdrawal
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, payload_of
@@ -35,9 +35,7 @@ def _withdrawn(state: FollowerState, event: Event) -> Step[FollowerState]:
     if old is None or event.ts_us < old.ts_us:
         return state, NOTHING
     others = tuple(one for one in state.recent if one is not old)
-    shown_us = old.ts_us if old.dated_us is None else old.dated_us
-    void = msgspec.structs.replace(old, ts_us=event.ts_us, seq=1, annuls=old.id, dated_us=shown_us)
-    return msgspec.structs.replace(state, recent=others), (void,)
+    return msgspec.structs.replace(state, recent=others), (withdrawal(old, event.ts_us),)
 
 
 class RefereeSignal:
@@ -140,7 +138,7 @@ class Reviewable:
         known = any(one.source == anchor for one in state.recent)
         if known or (event.kind == "foul.candidate" and not self._inside(state, about)):
             return state, NOTHING
-        at_us = event.ts_us if event.dated_us is None else event.dated_us
+        at_us = shown_us(event)
         detail: dict[str, Scalar] = {"of": event.id, "in_us": at_us - p.before_us, "out_us": at_us + p.after_us}
         payload = msgspec.structs.replace(about, variant=variant, detail=detail)
         out = make_event("review", event.ts_us, anchor, payload, causes=(event.id,), dated_us=event.dated_us)

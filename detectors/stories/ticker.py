@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from detectors.emission import make_event
+from detectors.emission import make_event, shown_us, withdrawal
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, payload_of
 from middleware.detector import NOTHING, Known, Spec, Step
@@ -149,10 +149,8 @@ class Ticker:
         payload = EventPayload(
             variant, about.team, about.player, about.x_m, about.y_m, about.z_m, about.confidence, detail
         )
-        shown_us = None if old is None else _shown_us(old)
-        if old is None and event.dated_us is not None:
-            shown_us = event.dated_us
-        sentence = make_event("ticker", event.ts_us, anchor, payload, causes=(event.id,), dated_us=shown_us)
+        dated_us = event.dated_us if old is None else shown_us(old)
+        sentence = make_event("ticker", event.ts_us, anchor, payload, causes=(event.id,), dated_us=dated_us)
         return _with(state, sentence), (sentence,)
 
     def _text(self, kind: str, payload: EventPayload) -> str:
@@ -190,10 +188,5 @@ def _withdrawn(state: TickerState, event: Event, anchor: str) -> Step[TickerStat
     old = _sentence_before(state, anchor)
     if old is None or old.annuls or event.ts_us < old.ts_us:
         return state, NOTHING
-    void = msgspec.structs.replace(old, ts_us=event.ts_us, seq=1, annuls=old.id, dated_us=_shown_us(old))
+    void = withdrawal(old, event.ts_us)
     return _with(state, void), (void,)
-
-
-def _shown_us(event: Event) -> int:
-    """The event time under which an event is shown, in any version."""
-    return event.ts_us if event.dated_us is None else event.dated_us

@@ -9,7 +9,7 @@ import msgspec
 from detectors.contacts.recent_contacts import opponents_of
 from detectors.control.scene import Scene, keepers_of, outfield
 from detectors.decisions import above, at_least
-from detectors.emission import make_event
+from detectors.emission import make_event, withdrawal
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, location_m, payload_as, payload_of, time_us
@@ -106,8 +106,7 @@ class OffsideTrap:
         if event.annuls:
             if sprung is None or event.annuls not in sprung.causes:
                 return state, NOTHING
-            void = msgspec.structs.replace(sprung, ts_us=event.ts_us, seq=1, annuls=sprung.id, dated_us=sprung.ts_us)
-            return msgspec.structs.replace(state, sprung=None), (void,)
+            return msgspec.structs.replace(state, sprung=None), (withdrawal(sprung, event.ts_us),)
         kick_us = time_us(offence, "kick_us")
         position = self._position(state, offence.player, kick_us)
         if position is None:

@@ -41,7 +41,7 @@ import msgspec
 from detectors.contacts.recent_contacts import opponents_of
 from detectors.control.scene import Scene, keepers_of, outfield
 from detectors.decisions import at_least
-from detectors.emission import make_event
+from detectors.emission import make_event, withdrawal
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BallState, EventPayload, Scalar, payload_as, payload_of
@@ -192,10 +192,7 @@ class Phases:
 
     def _countered(self, state: PhasesState, chain: Event, event: Event) -> Step[PhasesState]:
         """The whole chain so far was a counter-attack."""
-        void = (
-            msgspec.structs.replace(one, ts_us=event.ts_us, seq=1, annuls=one.id, dated_us=_shown_us(one))
-            for one in state.published
-        )
+        void = (withdrawal(one, event.ts_us) for one in state.published)
         team = payload_of(chain).team
         payload = EventPayload("counter", team, detail={"since_us": chain.ts_us, "before": ""})
         shown = make_event("phase.in", event.ts_us, f"{team}:{chain.ts_us}:counter", payload, dated_us=chain.ts_us)
@@ -261,8 +258,3 @@ class Phases:
         dated_us = since_us if since_us < event.ts_us else None
         shown = make_event(kind, event.ts_us, f"{team}:{since_us}", payload, dated_us=dated_us)
         return Held(phase, phase, since_us), (shown,)
-
-
-def _shown_us(event: Event) -> int:
-    """The event time under which an event is shown."""
-    return event.ts_us if event.dated_us is None else event.dated_us
