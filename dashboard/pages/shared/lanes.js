@@ -25,8 +25,8 @@ export class Lanes {
   }
 
   /* Draws a box from `fromUs` to `toUs`, with a line at `nowUs`. An event has its time, level, state, team, older versions
-     and, if it is leaving, `fade` from 1 to 0. `left` is the place of the names; dots pass beneath them. */
-  draw(box, { events, fromUs, toUs, nowUs, size, colour, chosen = null, left = true }) {
+     and, if it is leaving, `fade` from 1 to 0. Dots pass beneath the names on the left. */
+  draw(box, { events, fromUs, toUs, nowUs, size, colour, chosen = null }) {
     const { pen } = this;
     for (const event of events) this.levels.add(event.level);
     const levels = [...this.levels].sort((a, b) => b - a);
@@ -40,7 +40,7 @@ export class Lanes {
     pen.font = text + 'px "Inter", sans-serif';
     const names = levels.map((level) => level + "  " + LEVELS[level - 1]);
     const wide = Math.max(0, ...names.map((name) => pen.measureText(name).width)) + 12;
-    const begin = box.x + (left ? wide : 0);
+    const begin = box.x + wide;
     const x = (us) => begin + ((us - fromUs) / (toUs - fromUs)) * (box.x + box.width - begin);
     this.time = (px) => fromUs + ((px - begin) / (box.x + box.width - begin)) * (toUs - fromUs);
     pen.save();
