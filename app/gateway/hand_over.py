@@ -6,7 +6,8 @@ A spare receives the feeds all the time, and keeps what it would have written fo
 when the lock of the capture is free. Then it looks up the newest packet of each transmitter in the capture, and writes
 what follows. Where the source numbers its packets, that is what follows the packet with that number. Else it is what
 is dated more than half an interval later, and since both gateways have counted packets by themselves, the spare's
-numbers are shifted, so that the engine sees no gap.
+numbers are shifted, so that the engine sees no gap. What the other gateway has written may reach the spare only after
+it has taken over: so it goes on to look for ten seconds.
 
 A feed that only one process can receive (UDP to one address, a port that waits for connections, a shared subscription)
 begins when the spare takes over: what the vendor sends in between is lost.
@@ -84,7 +85,8 @@ class SpareOutput:
         self._contexts = ExitStack()
         self._blocks: deque[Block] = deque()
         self._refused: list[RejectedRecord] = []
-        self._shifts: dict[str, int] = {}
+        self._seams: dict[str, Seam] = {}
+        self._looks_until_us = -(2**62)
         self.ends, self.filled = True, 0
 
     @property
@@ -117,7 +119,8 @@ class SpareOutput:
         self._output = output
         if self._blocks:
             newest = newest_packets(output.folder)
-            following, self._shifts = following_packets(self._blocks, newest, numbered=self._numbered)
+            self._looks_until_us = self._blocks[-1].arrival_us + KEEP_US
+            following, self._seams = following_packets(self._blocks, newest, numbered=self._numbered)
             self._blocks.clear()
             for block in following:
                 self.filled += len(block.packets)
@@ -136,9 +139,10 @@ class SpareOutput:
     def write(self, block: Block) -> None:
         """See :class:`app.gateway.outputs.Output`."""
         if self._output is not None:
-            if self._shifts:
-                block = Block(block.arrival_us, tuple(_shifted(packet, self._shifts) for packet in block.packets))
-            self._write(self._output, block)
+            if block.arrival_us > self._looks_until_us:
+                self._look_no_more()
+            if following := followed(block, self._seams):
+                self._write(self._output, following)
             return
         self._blocks.append(block)
         while self._blocks[0].arrival_us < block.arrival_us - KEEP_US:
@@ -163,6 +167,14 @@ class SpareOutput:
         """See :class:`app.gateway.outputs.Output`."""
         assert self._output is not None, "decisions wait in their feed"
         return self._output.decided()
+
+    def _look_no_more(self) -> None:
+        """Take every packet from now on; those whose numbers are shifted stay so."""
+        for name, seam in list(self._seams.items()):
+            seam.edge_us = -(2**62)
+            if not seam.shift:
+                del self._seams[name]
+        self._looks_until_us = 2**62
 
     def _write(self, output: CaptureOutput, block: Block) -> None:
         # The clock of the gateway before may have been ahead.
@@ -201,10 +213,37 @@ def newest_packets(folder: Path) -> dict[str, Newest]:
     return newest
 
 
+class Seam:
+    """Where the packets of a transmitter go on: behind the newest one of the capture, with its numbers.
+
+    Args:
+        last: the newest packet in the capture.
+        edge_us: its event time, as the spare dates it.
+        numbered: whether the sources number their packets, so that both gateways have the same numbers.
+
+    Attributes:
+        edge_us: positions up to this event time are in the capture.
+        shift: what is added to the spare's numbers; None until the first packet follows.
+    """
+
+    def __init__(self, last: Newest, edge_us: int, *, numbered: bool) -> None:
+        self._last, self.edge_us = last, edge_us
+        self.shift: int | None = 0 if numbered else None
+
+    def follow(self, packet: Packet) -> Packet | None:
+        """Return what the capture does not have of a packet, with its number there; None for nothing."""
+        after = _after(packet, self.edge_us)
+        if after is None:
+            return None
+        if self.shift is None:
+            self.shift = self._last.sequence + 1 - after.sequence
+        return after if not self.shift else msgspec.structs.replace(after, sequence=after.sequence + self.shift)
+
+
 def following_packets(
     kept: Iterable[Block], newest: Mapping[str, Newest], *, numbered: bool
-) -> tuple[list[Block], dict[str, int]]:
-    """Return what a capture does not have yet of a spare's blocks, and how far the spare's numbers are shifted.
+) -> tuple[list[Block], dict[str, Seam]]:
+    """Return what a capture does not have yet of a spare's blocks, and the seams for the packets that come later.
 
     Args:
         kept: by the spare, in order of arrival.
@@ -212,31 +251,30 @@ def following_packets(
         numbered: whether the sources number their packets, so that both gateways have the same numbers.
 
     >>> one = Packet("ball", 7, (1000, 2000), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0))
-    >>> blocks, shifts = following_packets([Block(1, (one,))], {"ball": Newest(57, 1100)}, numbered=False)
-    >>> [(packet.sequence, packet.ts_us) for block in blocks for packet in block.packets], shifts
-    ([(58, (2000,))], {'ball': 51})
+    >>> blocks, seams = following_packets([Block(1, (one,))], {"ball": Newest(57, 1100)}, numbered=False)
+    >>> [(packet.sequence, packet.ts_us) for block in blocks for packet in block.packets], seams["ball"].shift
+    ([(58, (2000,))], 51)
     """
     own: dict[str, list[Packet]] = {}
     for block in (blocks := list(kept)):
         for packet in block.packets:
             own.setdefault(packet.transmitter, []).append(packet)
-    edges_us: dict[str, int] = {}
-    shifts: dict[str, int] = {}
-    for name, packets in own.items():
-        if (last := newest.get(name)) is None:
-            continue
-        edges_us[name] = edge_us = _edge_us(packets, last, numbered=numbered)
-        following = [packet.sequence for packet in packets if packet.ts_us[-1] > edge_us]
-        # Where the capture has all that was kept, it is the spare's next packet that follows.
-        next_one = min(following, default=max(packet.sequence for packet in packets) + 1)
-        if not numbered and (shift := last.sequence + 1 - next_one):
-            shifts[name] = shift
-    found = []
-    for block in blocks:
-        after = [_after(packet, edges_us.get(packet.transmitter, -(2**62))) for packet in block.packets]
-        if any(after):
-            found.append(Block(block.arrival_us, tuple(_shifted(packet, shifts) for packet in after if packet)))
-    return found, shifts
+    seams = {
+        name: Seam(last, _edge_us(own.get(name, []), last, numbered=numbered), numbered=numbered)
+        for name, last in newest.items()
+    }
+    return [found for block in blocks if (found := followed(block, seams)) is not None], seams
+
+
+def followed(block: Block, seams: Mapping[str, Seam]) -> Block | None:
+    """Return a block with what follows the seams of its packets' transmitters; None if nothing does."""
+    if not seams:
+        return block
+    packets = [
+        packet if (seam := seams.get(packet.transmitter)) is None else seam.follow(packet) for packet in block.packets
+    ]
+    found = tuple([packet for packet in packets if packet is not None])
+    return Block(block.arrival_us, found) if found else None
 
 
 def _edge_us(packets: list[Packet], last: Newest, *, numbered: bool) -> int:
@@ -259,8 +297,3 @@ def _after(packet: Packet, edge_us: int) -> Packet | None:
         return None
     columns = {name: getattr(packet, name)[first:] for name in ("ts_us", "x_m", "y_m", "z_m")}
     return msgspec.structs.replace(packet, **columns)
-
-
-def _shifted(packet: Packet, shifts: Mapping[str, int]) -> Packet:
-    shift = shifts.get(packet.transmitter)
-    return packet if not shift else msgspec.structs.replace(packet, sequence=packet.sequence + shift)

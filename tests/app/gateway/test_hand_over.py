@@ -17,7 +17,7 @@ import pytest
 
 from app.gateway.address import parse_feed
 from app.gateway.gateway import FeedRequest, GatewayFigures
-from app.gateway.hand_over import Newest, SpareOutput, following_packets
+from app.gateway.hand_over import Newest, SpareOutput, followed, following_packets
 from app.gateway.outputs import CaptureOutput
 from app.gateway.run import GatewayOptions, run_gateway
 from football.errors import CaptureError
@@ -241,11 +241,22 @@ def test_what_follows_the_capture(
     assert following(kept, last, numbered=numbered) == expected
 
 
-@pytest.mark.parametrize(("newest_us", "next_one"), [(70, 92), (53, 91)])
-def test_numbers_go_on_even_if_the_capture_has_all_that_was_kept(newest_us: int, next_one: int):
+@pytest.mark.parametrize(("newest_us", "expected"), [(70, [8]), (53, [8, 9])])
+def test_numbers_go_on_even_if_the_capture_has_all_that_was_kept(newest_us: int, expected: list[int]):
     kept = [Block(0, (packet(90, 40, 50), packet(91, 60, 70)))]
-    _, shifts = following_packets(kept, {"ball": Newest(7, newest_us)}, numbered=False)
-    assert next_one + shifts["ball"] == 8
+    blocks, seams = following_packets(kept, {"ball": Newest(7, newest_us)}, numbered=False)
+    next_one = seams["ball"].follow(packet(92, 80))
+    assert next_one is not None
+    assert [one.sequence for block in blocks for one in block.packets] + [next_one.sequence] == expected
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_what_the_capture_has_is_left_out_though_it_comes_after_the_hand_over(numbered: bool):
+    newest = {"ball": Newest(91, 70)}
+    blocks, seams = following_packets([Block(0, (packet(90, 40, 50),))], newest, numbered=numbered)
+    assert blocks == []
+    later = [followed(Block(at, (one,)), seams) for at, one in enumerate((packet(91, 60, 70), packet(92, 80, 90)))]
+    assert [[(one.sequence, one.ts_us) for one in block.packets] for block in later if block] == [[(92, (80, 90))]]
 
 
 def test_a_spare_forgets_what_is_older_than_ten_seconds(tmp_path: Path):
