@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from app.base.program import PROGRAM
 from app.settings.model import PATTERN_SUFFIX
-from detectors.catalogue import catalogue
 from detectors.patterns.detector import PatternDetector
 from detectors.patterns.language import parse
 from detectors.patterns.matcher import Matcher
 from detectors.patterns.returns import Returns
 from detectors.patterns.syntax import PatternError, Query, steps_of
 from football.errors import UserError
+from football.kind_names import KIND_NAMES
 from football.untrusted import UntrustedError, is_name, read_text
 
 #: The folder of the shipped patterns; ``football`` names it where there is no such file, and ``football/NAME`` one.
@@ -128,18 +127,11 @@ def _check_detector(name: str, text: str, where: str) -> None:
         detector = PatternDetector.of_text(name, text)
     except PatternError as error:
         raise PatternFileError(f"{where}: {error}") from error
-    kinds = _kinds()
     for step in steps_of(detector.query.structure):
-        if not any(step.takes(kind) for kind in kinds):
-            near = get_close_matches(step.kind, kinds, 1)
+        if not any(step.takes(kind) for kind in KIND_NAMES):
+            near = get_close_matches(step.kind, sorted(KIND_NAMES), 1)
             mend = f"did you mean {near[0]}?" if near else "`touchline detectors` lists all kinds"
             raise PatternFileError(f"{where}: no detector emits {step.kind}; {mend}")
-
-
-@cache
-def _kinds() -> tuple[str, ...]:
-    """The kinds of all detectors."""
-    return tuple(sorted({kind for entry in catalogue() for kind in entry.outputs}))
 
 
 def _check_number(number: int, where: str) -> None:
