@@ -309,7 +309,7 @@ def _refused(
     if refused > limits.refused_share * total and total >= limits.least_positions:
         reasons = {**q.refused_reasons, **known.unreadable}
         most = max(reasons, key=lambda name: reasons[name])
-        text = f"{refused} of {total} positions were refused, {reasons[most]} of them for: {most}"
+        text = f"{refused} records were refused, against {total} positions read; {reasons[most]} of them for: {most}"
         if is_explained:
             yield _note("refused", text)
         else:
