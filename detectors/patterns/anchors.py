@@ -18,6 +18,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 
+from detectors.patterns.every_pick import every_pick_up_to
 from detectors.patterns.maximal import MaximalSearch, is_regular
 from detectors.patterns.search import Match, Search, TooManyMatchesError, flat, maximal
 from detectors.patterns.syntax import PatternEvent, Strategy
@@ -340,6 +341,8 @@ class Anchors:
         if self._maximal is not None:
             regular = self._maximal.ending_with(anchor) if self.by_end else self._maximal.beginning_with(anchor)
             return tuple(flat(bound) for bound in regular)
+        if self.by_end and self.branch.is_simple and strategy == "stam-all":
+            return tuple(every_pick_up_to(search, anchor))
         if self.by_end:
             picked = (search.picks(first, anchor) for first in self._starts_until(anchor))
         else:
