@@ -4,6 +4,8 @@ An attempt and its outcome are two events. A stroke joins them: it begins where 
 the outcome happened. Until an outcome is known it has no end, and the page draws it to the ball. The two events
 belong together if the outcome names the attempt among its causes, or if both have the same anchor (the part of the id
 behind ``#``).
+
+A broken line (8.9) names the pass or carry that went past it: its mark has the way of the ball, and where the line was.
 """
 
 from __future__ import annotations
@@ -13,18 +15,21 @@ from typing import Final, Literal
 
 import msgspec
 
-from football.kind_names import kind_name
+from football.kind_names import kind_name, variant_name
 from football.lifecycle import Entry, Lifecycle, State
 from football.update_stream import EventRecord
 
 #: Event time for which a mark stays on the pitch, by shape.
-WINDOW_US: Final = {"pass": 9_000_000, "shot": 14_000_000, "restart": 14_000_000}
+WINDOW_US: Final = {"pass": 9_000_000, "shot": 14_000_000, "restart": 14_000_000, "break": 14_000_000}
 
 _ATTEMPT: Final = "pass.attempt"
 _PASS_OUTCOMES: Final = frozenset({"pass.complete", "pass.intercepted", "pass.out"})
 _SHOT_OUTCOMES: Final = frozenset(
     {"shot.blocked", "shot.deflected", "shot.saved", "shot.off", "shot.post", "goal.scored", "goal.own"}
 )
+_BREAK: Final = "linebreak"
+#: Where what breaks a line began, in its detail.
+_BEGINS: Final = {"pass.complete": ("start_x_m", "start_y_m"), "carry.end": ("from_x_m", "from_y_m")}
 
 
 def line_of(record: EventRecord) -> str:
@@ -45,10 +50,11 @@ def line_of(record: EventRecord) -> str:
 class Mark(msgspec.Struct, frozen=True, gc=False):
     """One drawn thing, from ``ts_us`` until ``until_us`` of event time.
 
-    ``to_x_m``, ``to_y_m`` are None for markers and for strokes without an outcome yet.
+    ``to_x_m``, ``to_y_m`` are None for markers and for strokes without an outcome yet. ``line_x_m`` is where a broken
+    line of the opponents was.
     """
 
-    shape: Literal["pass", "shot", "restart"]
+    shape: Literal["pass", "shot", "restart", "break"]
     id: str
     state: State
     team: str
@@ -60,6 +66,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     to_y_m: float | None = None
     outcome: str = ""
     label: str = ""
+    line_x_m: float | None = None
 
 
 def marks(timeline: Lifecycle, now_us: int) -> list[Mark]:
@@ -71,6 +78,7 @@ def marks(timeline: Lifecycle, now_us: int) -> list[Mark]:
         *_strokes("pass", _ATTEMPT, passes, _PASS_OUTCOMES),
         *_strokes("shot", "shot.attempt", shots, _SHOT_OUTCOMES),
         *_markers(restarts),
+        *_breaks(timeline, timeline.recent("qualifiers", now_us - WINDOW_US["break"])),
     ]
 
 
@@ -117,6 +125,41 @@ def _markers(entries: list[Entry]) -> Iterable[Mark]:
                 record.y_m,
                 label=kind_name(record.kind),
             )
+
+
+def _breaks(timeline: Lifecycle, entries: list[Entry]) -> Iterable[Mark]:
+    for entry in entries:
+        record = entry.record
+        line_x_m = record.detail.get("line_x_m")
+        if record.kind != _BREAK or not isinstance(line_x_m, float) or record.x_m is None or record.y_m is None:
+            continue
+        begin = _begin_m(timeline, record)
+        if begin is not None:
+            yield Mark(
+                "break",
+                record.id,
+                entry.state,
+                record.team,
+                record.ts_us,
+                record.ts_us + WINDOW_US["break"],
+                *begin,
+                record.x_m,
+                record.y_m,
+                label=variant_name(_BREAK, record.variant),
+                line_x_m=line_x_m,
+            )
+
+
+def _begin_m(timeline: Lifecycle, record: EventRecord) -> tuple[float, float] | None:
+    """Return where the pass or carry that broke a line began; None if it is no longer stored."""
+    for cause in record.causes:
+        kind = cause.partition("#")[0]
+        entry = timeline.get(cause, kind) if kind in _BEGINS else None
+        if entry is not None:
+            x_m, y_m = (entry.record.detail.get(name) for name in _BEGINS[kind])
+            if isinstance(x_m, float) and isinstance(y_m, float):
+                return x_m, y_m
+    return None
 
 
 def _anchor(entry: Entry) -> str:

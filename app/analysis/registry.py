@@ -31,6 +31,7 @@ class Chart(NamedTuple):
 CHARTS: Mapping[str, Chart] = {
     "teams": Chart("Overview", "Teams", summary.team_table, (), ("team", "players")),
     "xg_race": Chart("Overview", "xG race", shots.xg_race),
+    "win_chance": Chart("Overview", "Chance to win", shots.win_chance, (), ("team", "players", "phase", "zone")),
     "momentum": Chart("Overview", "Momentum", possession.momentum, (), ("team", "players")),
     "shot_map": Chart("Shots", "Shot map", shots.shot_map),
     "pass_network": Chart("Passes", "Pass network", passes.pass_network),

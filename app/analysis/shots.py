@@ -1,9 +1,10 @@
-"""Shots: where from and how good, the race of their chances, and the moment of one of them."""
+"""Shots: where from and how good, the race of their chances, the chance to win, and the moment of one shot."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -42,14 +43,29 @@ def xg_race(match: AnalysedMatch, selection: Selection) -> ChartData:
     race["at_s"], race["goal"] = match.playing_s(shots), shots.outcome.eq("goal")
     race["rows"] = [[row] for row in shots.row]
     own = goals[goals.own.astype(bool) & goals.team.isin(match.teams(selection))]
-    last_s = sum(span.end_us - span.begin_us for span in match.spans) * 1e-6
+    own_goals = [[team, at_s] for team, at_s in zip(own.team, match.playing_s(own), strict=True)]
+    return ChartData(race.sort_values("at_s").reset_index(drop=True), {**_time_axis(match), "own_goals": own_goals})
+
+
+def win_chance(match: AnalysedMatch, selection: Selection) -> ChartData:
+    """The chances that home wins, of a draw and that away wins, over the time of play (14.12).
+
+    ``rows`` are the goals since the row before.
+    """
+    found = match.chosen("win_chances", msgspec.structs.replace(selection, phase="", zone=None))
+    table = found[["clock", "ts_us", "home", "draw", "away", "minutes", "model"]].reset_index(drop=True)
+    table["at_s"] = match.playing_s(found).to_numpy()
+    goals = match.tables["goals"]
+    at = np.searchsorted(table.ts_us.to_numpy(), goals.ts_us.to_numpy(), side="left")
+    table["rows"] = [goals.row[at == index].tolist() for index in range(len(table))]
+    return ChartData(table, _time_axis(match))
+
+
+def _time_axis(match: AnalysedMatch) -> dict[str, object]:
+    """Seconds of play at the end, and at the begin of each period."""
     begins = match.playing_s(pd.DataFrame([(s.period, 0.0) for s in match.spans], columns=["period", "period_s"]))
-    notes = {
-        "last_s": last_s,
-        "periods": [[span.period, at_s] for span, at_s in zip(match.spans, begins, strict=True)],
-        "own_goals": [[team, at_s] for team, at_s in zip(own.team, match.playing_s(own), strict=True)],
-    }
-    return ChartData(race.sort_values("at_s").reset_index(drop=True), notes)
+    periods = [[span.period, at_s] for span, at_s in zip(match.spans, begins, strict=True)]
+    return {"last_s": sum(span.end_us - span.begin_us for span in match.spans) * 1e-6, "periods": periods}
 
 
 def freeze_frame(match: AnalysedMatch, selection: Selection, positions: ReadPositions) -> ChartData:

@@ -6,6 +6,7 @@
   const KEY = "live layers";
   const LAYERS = [
     ["strokes", "Passes, shots, restarts", true],
+    ["breaks", "Line breaks", false],
     ["trails", "Trails", true],
     ["names", "Names", false],
     ["cameras", "Camera views", true],

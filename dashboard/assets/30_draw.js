@@ -217,6 +217,33 @@
     pen.globalAlpha = 1;
   }
 
+  /* A broken line of the opponents: the line where the ball went past it, and the way of the ball. */
+  function lineBreak(mark) {
+    const share = (mark.line_x_m - mark.x_m) / (mark.to_x_m - mark.x_m);
+    const [x, y] = [px(mark.line_x_m), py(mark.y_m + share * (mark.to_y_m - mark.y_m))];
+    const [x0, y0, x1, y1] = [px(mark.x_m), py(mark.y_m), px(mark.to_x_m), py(mark.to_y_m)];
+    const gone = mark.state === "withdrawn";
+    pen.globalAlpha = strength(mark) * (gone ? 0.75 : 1);
+    pen.setLineDash(mark.state === "confirmed" ? [] : [wide(7), wide(6)]);
+    pen.lineWidth = wide(3);
+    pen.strokeStyle = pen.fillStyle = gone ? T.colours.withdrawn : T.colours.team(mark.team);
+    pen.beginPath();
+    pen.moveTo(x0, y0);
+    pen.lineTo(x1, y1);
+    pen.stroke();
+    pen.setLineDash([]);
+    arrow(x0, y0, x1, y1, wide(13));
+    pen.fill();
+    label(mark.label, x, y - 8.5 * scale, gone);
+    pen.strokeStyle = gone ? T.colours.withdrawn : T.colours.team(mark.team === "home" ? "away" : "home");
+    pen.beginPath();
+    pen.moveTo(x, y - 7 * scale);
+    pen.lineTo(x, y + 7 * scale);
+    pen.stroke();
+    if (gone) cross(x, y, wide(6));
+    pen.globalAlpha = 1;
+  }
+
   function ballTrail(ball) {
     const trail = ball.trail;
     pen.strokeStyle = "#ffffff";
@@ -315,8 +342,12 @@
     const isLive = T.moment.us === null;
     T.paintLayers([halfX - MARGIN_M, halfY - MARGIN_M]);
     if (on.cameras && isLive) scene.cameras.forEach(camera);
-    const fresh = on.strokes ? scene.marks.filter((mark) => mark.ts_us <= scene.clock && strength(mark) > 0) : [];
-    for (const mark of fresh) if (mark.shape !== "restart") stroke(mark);
+    const shown = (mark) => (mark.shape === "break" ? on.breaks : on.strokes);
+    const fresh = scene.marks.filter((mark) => shown(mark) && mark.ts_us <= scene.clock && strength(mark) > 0);
+    for (const mark of fresh) {
+      if (mark.shape === "break") lineBreak(mark);
+      else if (mark.shape !== "restart") stroke(mark);
+    }
     if (on.trails) bodyTrails();
     if (on.trails && scene.ball) ballTrail(scene.ball);
     bodies();

@@ -1,4 +1,4 @@
-/* Momentum by minute and the race of expected goals, in one small picture below the pitch. */
+/* Momentum by minute, the race of expected goals and the chance to win, in one small picture below the pitch. */
 (function () {
   "use strict";
 
@@ -23,16 +23,28 @@
     const minutes = Math.max(MINUTES, race.momentum.length, ...race.shots.map(([us]) => Math.ceil(us / 6e7)));
     const size = Math.max(11, Math.round(box.height / 5));
     const gap = 1.5 * size;
-    const wide = (box.width - gap) / 2;
-    momentum(pen, wide, box.height, size, minutes);
-    pen.translate(wide + gap, 0);
-    expected(pen, wide, box.height, size, minutes);
+    // Without a clock of the match there is no chance to win.
+    const parts = [momentum, expected, ...(race.win.length ? [chance] : [])];
+    const wide = (box.width - gap * (parts.length - 1)) / parts.length;
+    for (const part of parts) {
+      part(pen, wide, box.height, size, minutes);
+      pen.translate(wide + gap, 0);
+    }
     canvas.setAttribute(
       "aria-label",
       "Expected goals " + T.words.team("home") + " " + total("home").toFixed(2) + ", " + T.words.team("away") + " " + total("away").toFixed(2) +
-        "; momentum " + ((race.momentum.at(-1) || 0) >= 0 ? T.words.team("home") : T.words.team("away"))
+        "; momentum " + ((race.momentum.at(-1) || 0) >= 0 ? T.words.team("home") : T.words.team("away")) +
+        (race.win.length ? "; chance to win " + T.words.team("home") + " " + percent(newest()[0]) + ", draw " + percent(newest()[1]) + ", " + T.words.team("away") + " " + percent(newest()[2]) : "")
     );
   }
+
+  /* The newest chances: home wins, a draw, away wins. */
+  function newest() {
+    const [, home, away] = race.win.at(-1);
+    return [home, Math.max(0, 1 - home - away), away];
+  }
+
+  const percent = (share) => Math.round(100 * share) + " %";
 
   function title(pen, text, x, size, align, colour) {
     pen.font = "600 " + size + 'px "Inter", sans-serif';
@@ -82,6 +94,27 @@
       pen.strokeStyle = T.colours.team(side);
       pen.stroke();
     }
+  }
+
+  /* Layers: home wins below, away wins above, a draw between them. */
+  function chance(pen, wide, high, size, minutes) {
+    const [home, , away] = newest();
+    title(pen, "To win", 0, size, "left", T.colours.soft);
+    title(pen, percent(home), wide - 4 * size, size, "right", T.colours.home);
+    title(pen, percent(away), wide, size, "right", T.colours.away);
+    const top = 1.3 * size;
+    const x = (us) => ((us / 6e7) * wide) / minutes;
+    const end = Math.max(x(race.win.at(-1)[0]), (race.momentum.length * wide) / minutes);
+    race.win.forEach(([us, ours, theirs], i) => {
+      const until = i + 1 < race.win.length ? x(race.win[i + 1][0]) : end;
+      const tall = high - top;
+      for (const [team, from, share] of [["home", 0, ours], ["away", 1 - theirs, theirs]]) {
+        pen.fillStyle = T.colours.team(team);
+        pen.fillRect(x(us), high - (from + share) * tall, Math.max(1, until - x(us)), share * tall);
+      }
+    });
+    pen.fillStyle = T.colours.soft;
+    pen.fillRect(0, high - (high - top) / 2, wide, 1); // a half
   }
 
   function take(message) {

@@ -73,3 +73,31 @@ def test_marks_leave_the_pitch_after_their_window():
 def test_events_without_a_place_are_not_drawn():
     nowhere = demo_event("restart.throw_in", 1_000_000, "ball:3", team="home")
     assert marks_after((1, nowhere), (1, demo_event("pass.attempt", 1_000_000, "ball:8"))) == []
+
+
+def test_a_broken_line_has_the_way_of_the_ball_and_where_the_line_was():
+    start = {"start_x_m": 1.0, "start_y_m": 2.0}
+    done = demo_event("pass.complete", 2_000_000, "ball:7", team="home", x_m=21.0, y_m=12.0, detail=start)
+    carry = demo_event(
+        "carry.end", 2_500_000, "ball:9", team="home", x_m=30.0, y_m=0.0, detail={"from_x_m": 21.0, "from_y_m": 1.0}
+    )
+
+    def broken(of: EventRecord, name: str, line_x_m: float) -> EventRecord:
+        values = {"team": "home", "x_m": of.x_m, "y_m": of.y_m, "causes": (of.id,), "variant": name}
+        return demo_event(
+            "linebreak", of.ts_us, of.id.partition("#")[2] + "/line", **values, detail={"line_x_m": line_x_m}
+        )
+
+    by_pass, by_carry = broken(done, "midfield through", 11.0), broken(carry, "defence around", 25.0)
+    unknown = broken(demo_event("pass.complete", 2_000_000, "ball:1", x_m=1.0, y_m=1.0), "attack over", 0.0)
+    shown = [
+        mark
+        for mark in marks_after(*((1, one) for one in (done, carry, by_pass, by_carry, unknown)))
+        if mark.shape == "break"
+    ]
+    assert [(mark.x_m, mark.y_m, mark.to_x_m, mark.to_y_m, mark.line_x_m, mark.label) for mark in shown] == [
+        (1.0, 2.0, 21.0, 12.0, 11.0, "midfield through"),
+        (21.0, 1.0, 30.0, 0.0, 25.0, "defence around"),
+    ]
+    (gone,) = [mark for mark in marks_after((1, done), (1, by_pass), (-1, by_pass)) if mark.shape == "break"]
+    assert gone.state == "withdrawn"

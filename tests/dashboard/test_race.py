@@ -39,3 +39,21 @@ def test_shots_and_progress_give_the_race_and_withdrawn_ones_leave_it():
     keeper.apply([update(5, -1, away), update(6, 1, better)])
     assert keeper.race(2 * MINUTE_US).shots == [(90_000_000, "away", 0.2)]
     assert keeper.race(2 * MINUTE_US).momentum[0] == 0.0
+
+
+def test_the_chance_to_win_is_that_of_home_and_away_and_follows_a_goal_that_is_withdrawn():
+    keeper = RaceKeeper()
+
+    def chance(ts_us: int, win: float, lose: float) -> list[EventRecord]:
+        values = {"home": (win, lose), "away": (lose, win)}
+        return [
+            demo_event("win.chance", ts_us, f"clock:{ts_us}/{team}", team=team, detail={"win": one, "lose": other})
+            for team, (one, other) in values.items()
+        ]
+
+    first, after_goal = chance(MINUTE_US, 0.4, 0.3), chance(2 * MINUTE_US, 0.7, 0.1)
+    keeper.apply([update(seq, 1, event) for seq, event in enumerate([*first, *after_goal])])
+    assert keeper.race(2 * MINUTE_US).win == [(MINUTE_US, 0.4, 0.3), (2 * MINUTE_US, 0.7, 0.1)]
+    assert keeper.race(2 * MINUTE_US).momentum == [0.0, 0.0]
+    keeper.apply([update(4 + seq, -1, event) for seq, event in enumerate(after_goal)])
+    assert keeper.race(2 * MINUTE_US).win == [(MINUTE_US, 0.4, 0.3)]

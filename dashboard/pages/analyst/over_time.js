@@ -40,6 +40,26 @@ export function xgRace(rows, notes, context) {
   return [{ svg, wide: true, caption: captions.join("; ") + ". Filled: goal; minutes of play" }];
 }
 
+/* Layers: home wins below, away wins above, a draw between them. */
+export function winChance(rows, notes, context) {
+  const last = Math.max(60, notes.last_s);
+  const { svg, x, y } = field(context.whole, HEIGHT, "Chance to win", { xs: [0, last], ys: [0, 1], xTicks: minutes(last), yTicks: [[0, "0 %"], [0.5, "50 %"], [1, "100 %"]] });
+  const shares = (row) => `${context.overview.home} ${Math.round(100 * row.home)} %, draw ${Math.round(100 * row.draw)} %, ${context.overview.away} ${Math.round(100 * row.away)} %`;
+  rows.forEach((row, at) => {
+    const [from, until] = [x(row.at_s), x(at + 1 < rows.length ? rows[at + 1].at_s : last)];
+    const label = `${row.clock}: ${shares(row)}${row.rows.length ? "; goal" : ""}`;
+    const act = row.rows.length ? () => context.pick(row.rows, label) : () => context.see(row.ts_us);
+    for (const [fill, low, share] of [[token("home"), 0, row.home], [token("raised"), row.home, row.draw], [token("away"), 1 - row.away, row.away]]) {
+      svg.append(shape("rect", { x: from, y: y(low + share), width: Math.max(1, until - from), height: Math.max(0, y(low) - y(low + share)), fill, title: label, onpick: act }));
+    }
+    if (row.rows.length) svg.append(shape("line", { x1: from, x2: from, y1: y(0), y2: y(1), stroke: token("text"), "stroke-width": 2, "pointer-events": "none" }));
+  });
+  svg.append(shape("line", { x1: x(0), x2: x(last), y1: y(0.5), y2: y(0.5), stroke: token("soft"), "stroke-dasharray": "3 4", "pointer-events": "none" }));
+  for (const [period, at] of notes.periods.slice(1)) svg.append(shape("line", { x1: x(at), x2: x(at), y1: y(0), y2: y(1), stroke: token("soft"), "stroke-dasharray": "2 4", title: "Period " + period }));
+  const end = rows.at(-1);
+  return [{ svg, wide: true, caption: `At ${end.clock}: ${shares(end)}. Below ${context.overview.home}, above ${context.overview.away}, between them a draw; upright: a goal. By score, time and players on the pitch (${end.model}); it knows nothing of who plays` }];
+}
+
 export function momentum(rows, notes, context) {
   const most = Math.max(0.02, ...rows.map((row) => Math.abs(row.balance))) * 1.1;
   const last = Math.max(1, rows.length);

@@ -10,7 +10,7 @@ import * as tables from "./tables.js";
 
 /* The one drawing function of each chart: (rows, notes, context) -> figures. */
 const DRAW = {
-  teams: tables.teams, xg_race: overTime.xgRace, momentum: overTime.momentum, shot_map: onPitch.shotMap,
+  teams: tables.teams, xg_race: overTime.xgRace, win_chance: overTime.winChance, momentum: overTime.momentum, shot_map: onPitch.shotMap,
   pass_network: onPitch.passNetwork, pass_sonar: onPitch.passSonar, pass_flow: onPitch.passFlow, pass_matrix: tables.passMatrix,
   progressive: onPitch.passMap, line_breaking: onPitch.passMap, passes: onPitch.passMap, possession: overTime.shares,
   territory: overTime.shares, sequences: tables.sequences, pressing: overTime.ppda, regains: onPitch.regains,

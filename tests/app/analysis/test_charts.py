@@ -26,6 +26,10 @@ EXTRA = [
     event("progress.pass", 20, "ball:20", "home_7", gain_m=12.0),
     event("formation", 100, "home:100", "home", variant="4-4-2", since_us=20 * S),
     event("formation", 4_100, "home:4100", "home", variant="4-3-3", since_us=4_050 * S),
+    event("win.chance", 15, "clock:1/home", "home", win=0.45, draw=0.25, lose=0.3, minutes=93, model="Poisson"),
+    event("win.chance", 15, "clock:1/away", "away", win=0.3, draw=0.25, lose=0.45, minutes=93, model="Poisson"),
+    event("win.chance", 30, "score:1/home", "home", win=0.7, draw=0.2, lose=0.1, minutes=93, model="Poisson"),
+    event("win.chance", 4_060, "clock:46/home", "home", win=0.72, draw=0.2, lose=0.08, minutes=48, model="Poisson"),
 ]
 
 
@@ -79,6 +83,16 @@ def test_the_race_adds_chances_over_playing_time(match):
     assert second["at_s"] == pytest.approx(2_780 + 22)  # half-time does not count
     ((team, at_s),) = notes_of(match, "xg_race")["own_goals"]
     assert (team, at_s) == ("home", pytest.approx(2_780 + 46 * 60))
+
+
+def test_the_chance_to_win_is_over_playing_time_and_leads_to_the_goal_that_changed_it(match):
+    before, after, second = rows_of(match, "win_chance")
+    assert [(row["home"], row["draw"], row["away"]) for row in (before, after)] == [(0.45, 0.25, 0.3), (0.7, 0.2, 0.1)]
+    assert (before["at_s"], before["rows"], second["at_s"]) == (5.0, [], pytest.approx(2_780 + 60))
+    assert behind(match, after["rows"]) == ["goals home_9"]
+    # Of which team it is, what it did and where has no meaning for it; time and score have.
+    assert len(rows_of(match, "win_chance", team="away", zone=(0.0, 1.0, 0.0, 1.0), phase="in")) == 3
+    assert rows_of(match, "win_chance", periods=(2,))[0]["ts_us"] == second["ts_us"]
 
 
 def test_a_network_has_average_places_and_links(match):
