@@ -9,6 +9,8 @@ screenshots. The cookie is a random number that this server alone knows. A sessi
 A request that changes something needs the token of an operator in its header. A cookie does not suffice, so no foreign
 web page can make a browser send one.
 
+A stream ends with what granted it: a second after its token is revoked, or its session is over, nothing more is sent.
+
 A browser lets any page open a WebSocket to any address. So a WebSocket whose ``Origin`` is another one is refused. It
 reads only.
 
@@ -42,6 +44,13 @@ SESSIONS_MAX: Final = 1000
 #: Interval at which the continued use of a token, and the number of refused requests, get a line in the log.
 _USE_S: Final = 600.0
 _REFUSALS_S: Final = 10.0
+#: Time for which the grant of an open stream is taken to hold.
+_HOLDS_S: Final = 1.0
+#: What ends a stream, by the message that it would send next (RFC 6455, 7.4.1).
+_ENDS: Final[dict[str, Message]] = {
+    "http.response.body": {"type": "http.response.body"},
+    "websocket.send": {"type": "websocket.close", "code": 1008, "reason": "the token has ended"},
+}
 
 #: Headers of every response; a response may bring its own policy for what it loads.
 _HEADERS: Final = {
@@ -121,10 +130,12 @@ class AccessGuard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        began = False
+        request = HTTPConnection(scope)
+        began = ended = False
+        streams, checked_s = scope["type"] == "websocket", self._clock_s()
 
         async def send_with_headers(message: Message) -> None:
-            nonlocal began
+            nonlocal began, ended, streams, checked_s
             if message["type"] in ("websocket.accept", "websocket.close", "websocket.http.response.start"):
                 began = True
             if message["type"] == "http.response.start":
@@ -132,10 +143,18 @@ class AccessGuard:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
-            await send(message)
+                streams = "content-length" not in headers
+            if streams and message["type"] in _ENDS and not ended and self._clock_s() - checked_s >= _HOLDS_S:
+                checked_s, ended = self._clock_s(), not self._holds(request)
+                if ended:
+                    await send(_ENDS[message["type"]])
+            if not ended:
+                await send(message)
+            elif scope["type"] == "websocket":
+                raise OSError("the connection is closed")  # as a server says it (ASGI)
 
         try:
-            await (self._check(HTTPConnection(scope)) or self._app)(scope, receive, send_with_headers)
+            await (self._check(request) or self._app)(scope, receive, send_with_headers)
         except Exception as error:
             # The message of the error may repeat what the client has sent, such as a token: it is not logged.
             trace = error.__traceback__
@@ -160,13 +179,11 @@ class AccessGuard:
             return self._opened(request, grant, digest_of(offered))
         if path == "/logout":
             return self._closed_session(request)
-        bearer = request.headers.get("authorization", "")
-        presented = bearer.removeprefix("Bearer ").encode("latin-1").decode("utf-8", "surrogateescape")
-        grant = self._grant(digest_of(presented)) if bearer.startswith("Bearer ") else None
+        grant = self._of_bearer(request)
         if grant is not None:
             self._note_use(request, grant)
         elif reads:
-            grant = self._of_session(request) or (None if self._closed else _OPEN)
+            grant = self._of_reader(request)
         if grant is None or (not reads and grant.role < Role.OPERATOR):
             self._note_refusal()
             return _NO_TOKEN if grant is None else NO_ROLE
@@ -174,6 +191,19 @@ class AccessGuard:
             return _FOREIGN_NAME
         request.scope["grant"] = grant
         return None
+
+    def _holds(self, request: HTTPConnection) -> bool:
+        """True if a stream that was granted would still be."""
+        grant = self._of_bearer(request) or self._of_reader(request)
+        return grant is not None and grant.role >= grant_of(request).role
+
+    def _of_bearer(self, request: HTTPConnection) -> Grant | None:
+        bearer = request.headers.get("authorization", "")
+        presented = bearer.removeprefix("Bearer ").encode("latin-1").decode("utf-8", "surrogateescape")
+        return self._grant(digest_of(presented)) if bearer.startswith("Bearer ") else None
+
+    def _of_reader(self, request: HTTPConnection) -> Grant | None:
+        return self._of_session(request) or (None if self._closed else _OPEN)
 
     def _grant(self, digest: str) -> Grant | None:
         if self._run_token and hmac.compare_digest(digest, self._run_token):

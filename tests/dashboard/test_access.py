@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import socket
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from itertools import islice
 
+import httpx
 import pytest
+from sse_starlette import EventSourceResponse
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
@@ -19,6 +25,7 @@ from dashboard.roles import Grant, Role, digest_of
 from dashboard.routes import page_routes
 from dashboard.server import WebServer, build_application
 from football.match_sheet import MatchSheet
+from tests.live_stream import live_stream
 
 RUN = "token-of-the-run"
 TOKENS = {
@@ -116,6 +123,38 @@ def test_a_session_ends_when_its_token_is_revoked():
     assert client.get("/").status_code == 200
     valid.clear()
     assert client.get("/").status_code == 401
+
+
+@pytest.mark.parametrize("opened_by", ["token", "session"])
+def test_open_streams_end_when_their_token_is_revoked_and_those_of_others_go_on(opened_by: str):
+    async def endless(request: Request) -> Response:
+        async def parts() -> AsyncIterator[bytes]:
+            while True:
+                yield b"data: news\n\n"
+                await asyncio.sleep(0.1)
+
+        return EventSourceResponse(parts()) if "sse" in request.url.path else StreamingResponse(parts())
+
+    valid = {digest_of(name): TOKENS[name] for name in ("eye", "hand")}
+    feed = ScriptedFeed(demo_sheet())
+    routes = [Route("/plain", endless), Route("/sse", endless), *page_routes(LiveState(feed))]
+    with WebServer(routes, token=RUN, verify=valid.get) as server, ExitStack() as stack:
+        headers = bearer("eye")
+        if opened_by == "session":
+            answer = httpx.get(f"{server.url}/?token=eye")
+            headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in answer.cookies.items())}
+        page = stack.enter_context(live_stream(server.url, headers=headers))
+        other = stack.enter_context(live_stream(server.url, headers=bearer("hand")))
+        bodies = [
+            stack.enter_context(httpx.stream("GET", f"{server.url}/{path}", headers=headers, timeout=10)).iter_raw()
+            for path in ("plain", "sse")
+        ]
+        assert all(next(body) for body in bodies)
+        del valid[digest_of("eye")]
+        for messages in (page, *bodies):
+            assert len(list(islice(messages, 300))) < 300
+        assert page.refusal() == (1008, "the token has ended")
+        assert next(other)
 
 
 def test_behind_tls_the_cookie_is_secure():
