@@ -235,7 +235,10 @@ def _pitch(sheet: MatchSheet) -> Component:
                 style={"--ratio": f"{half_x / half_y:.5f}"},
             ),
             html.Div(
-                [_legend(), html.Canvas(id="race", role="img", **{"aria-label": "Momentum, expected goals, chance to win"})],
+                [
+                    _legend(),
+                    html.Canvas(id="race", role="img", **{"aria-label": "Momentum, expected goals, chance to win"}),
+                ],
                 className="below",
             ),
             html.P("", id="alert-line", className="alert-line", role="status"),
