@@ -46,7 +46,7 @@ FAMILIES: Final[tuple[Family, ...]] = (
         "restarts",
         "Restarts",
         True,
-        ("restart", "out", "offside", "foul", "handball", "period", "sub", "sendoff", "clock"),
+        ("restart", "out", "offside", "foul", "handball", "period", "sub", "sendoff"),
     ),
     Family(
         "possession",

@@ -3,7 +3,7 @@
   "use strict";
 
   const T = (window.touchline = window.touchline || {});
-  const MINUTES = 90;
+  const MINUTES = [15, 45, 90, 120, 180]; // the time that is drawn: the first that holds what was played
 
   let race = null;
 
@@ -20,7 +20,8 @@
     canvas.height = Math.round(box.height * ratio);
     const pen = canvas.getContext("2d");
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const minutes = Math.max(MINUTES, race.momentum.length, ...race.shots.map(([us]) => Math.ceil(us / 6e7)));
+    const played = Math.max(race.momentum.length, ...race.shots.map(([us]) => Math.ceil(us / 6e7)));
+    const minutes = MINUTES.find((some) => some >= played) || played;
     const size = Math.max(11, Math.round(box.height / 5));
     const gap = 1.5 * size;
     // Without a clock of the match there is no chance to win.

@@ -7,9 +7,11 @@ const HEIGHT = 230;
 
 const minute = (s) => Math.round(s / 60);
 
+/* Marks of an axis of time: full minutes, at least four of them. */
 function minutes(last_s) {
   const found = [];
-  for (let at = 0; at <= last_s + 60; at += 900) found.push([at, String(minute(at))]);
+  const step = [900, 300, 120].find((one) => last_s >= 3 * one) || 60;
+  for (let at = 0; at <= last_s + 60; at += step) found.push([at, String(minute(at))]);
   return found;
 }
 
@@ -43,7 +45,7 @@ export function xgRace(rows, notes, context) {
 /* Layers: home wins below, away wins above, a draw between them. */
 export function winChance(rows, notes, context) {
   const last = Math.max(60, notes.last_s);
-  const { svg, x, y } = field(context.whole, HEIGHT, "Chance to win", { xs: [0, last], ys: [0, 1], xTicks: minutes(last), yTicks: [[0, "0 %"], [0.5, "50 %"], [1, "100 %"]] });
+  const { svg, x, y } = field(context.whole, HEIGHT, "Chance to win", { xs: [0, last], ys: [0, 1], xTicks: minutes(last), yTicks: [[0, "0 %"], [0.5, "50 %"], [1, "100 %"]], left: 46 });
   const shares = (row) => `${context.overview.home} ${Math.round(100 * row.home)} %, draw ${Math.round(100 * row.draw)} %, ${context.overview.away} ${Math.round(100 * row.away)} %`;
   rows.forEach((row, at) => {
     const [from, until] = [x(row.at_s), x(at + 1 < rows.length ? rows[at + 1].at_s : last)];

@@ -142,7 +142,7 @@ function draw(chart, card) {
     ? element("p", { class: "none" }, one.empty)
     : element("figure", {}, ...(one.title ? [element("figcaption", { class: "of " + (one.team || "") }, one.title)] : []), one.svg || one.node,
       ...(one.caption ? [element("figcaption", { class: "soft" }, one.caption)] : []))),
-  ...(chart.whole?.length ? [element("p", { class: "soft whole" }, `Not narrowed by ${chart.whole.join(" and ")}.`)] : []));
+  ...(chart.whole?.length ? [element("p", { class: "soft whole" }, `Not narrowed by ${new Intl.ListFormat("en-GB").format(chart.whole)}.`)] : []));
   const all = rows.flatMap((row) => (Array.isArray(row.rows) ? row.rows : []));
   card.querySelector(".tools").replaceChildren(
     ...(all.length ? [element("button", { onclick: () => context(chart, card).pick(all, chart.title), title: "All actions behind this chart" }, "List")] : []), ...(chart.of ? [] : [menu(chart, card)]));

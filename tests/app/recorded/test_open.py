@@ -123,6 +123,7 @@ def test_tiles_have_score_length_and_coverage_and_say_what_is_damaged(tmp_path: 
     assert (derby["home"], derby["home_goals"], derby["away_goals"], derby["ended"]) == ("Harbour", 1, 0, True)
     assert (derby["recorded"], derby["length_us"]) == ("2026-05-16", 60 * S - FRAME_US)
     assert derby["covered_us"] == 60 * S - 2 * FRAME_US
+    assert (derby["page"], derby["doubts"]) == ("/", [])
 
 
 @pytest.mark.browser

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from rich.console import Console
+from starlette.requests import Request
 
 from app.api.analyst import AnalystRoom
 from app.api.served import ServedMatch
@@ -20,12 +21,16 @@ from app.cameras.group import CameraGroup
 from app.hub.feed import MatchFeed
 from app.operations.monitoring import Monitoring
 from app.recorded.feed import StoredFeed
+from app.rooms.tiles import TileRoutes
 from app.run.servers import RunServers
 from app.settings.resolve import make_settings
 from dashboard.roles import Role
 from dashboard.rooms import ROOMS
+from football.update_stream import UpdateMessage, UpdateRecord
 from replay.match_store import MatchStore
-from tests.app.recorded.derby import SHEET, S, commit_window, empty_store
+from tests.app.recorded.derby import GOAL, SHEET, S, commit_window, empty_store
+from tests.app.tables.small_match import event
+from tests.dashboard.accessibility import violations
 from tests.dashboard.chromium import Browser, browser_or_skip
 
 
@@ -81,6 +86,26 @@ def test_what_was_empty_before_a_commit_is_there_after_it(tmp_path: Path):
         assert state() == [2, 60 * S - 40_000, True, 275, 275, 4]
 
 
+def test_the_tile_of_a_running_match_has_what_its_feed_has_beyond_the_store(tmp_path: Path):
+    store = empty_store(tmp_path / "derby")
+    commit_window(store, 0)
+    feed, doubts = MatchFeed(SHEET), ["feed north: silent"]
+    matches = {"derby": ServedMatch(feed, tmp_path / "derby", lambda: doubts, page="http://127.0.0.1:8050/")}
+    tiles = TileRoutes(matches, {})
+
+    def tile() -> Any:
+        (found,) = json.loads(tiles.answer(Request({"type": "http"})).body)
+        return [found["home_goals"], found["minute"], found["ended"], found["page"], found["doubts"]]
+
+    assert tile() == [0, "", False, "http://127.0.0.1:8050/", doubts]
+    minute = event("clock.minute", 40, "clock:1", shown="1")
+    newer = [UpdateRecord(at, 1, one.ts_us, one) for at, one in enumerate((GOAL, minute))]
+    feed.apply(UpdateMessage("derby", 0, 50 * S, 30 * S, tuple(newer)), 0)
+    assert tile()[:2] == [1, "1"]
+    feed.apply(UpdateMessage("derby", 0, 51 * S, 30 * S, (UpdateRecord(2, -1, 51 * S, GOAL),), ended=True), 0)
+    assert tile() == [0, "1", True, "http://127.0.0.1:8050/", []]
+
+
 def test_the_room_of_a_running_match_reads_it_anew_for_a_share_of_its_time_and_at_its_end_at_once(tmp_path: Path):
     now_s = [100.0]
 
@@ -122,6 +147,24 @@ def test_beyond_loopback_the_rooms_need_a_reader_and_no_more(tmp_path: Path, mon
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with browser_or_skip(tmp_path_factory.mktemp("profile"), 1280, 720) as window:
         yield window
+
+
+@pytest.mark.browser
+def test_the_wall_leads_to_the_live_page_and_follows_the_match(browser: Browser, tmp_path: Path):
+    def text(selector: str) -> str:
+        return str(browser.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector))
+
+    with running(tmp_path) as (url, store):
+        commit_window(store, 0)
+        browser.driver.get(f"{url}/matches")
+        browser.wait(lambda: text(".tile .condition").endswith("Live"), "the light")
+        assert browser.run("return document.querySelector('.tile .lead').href") == f"{url}/"
+        assert text(".tile .side b") == "0"
+        commit_window(store, 1)
+        browser.wait(lambda: text(".tile .side b") == "1", "the goal")
+        assert violations(browser) == {}
+        assert browser.errors() == []
+        browser.driver.get("about:blank")
 
 
 @pytest.mark.browser
