@@ -1,5 +1,6 @@
 /* The replay room: puts pitch, player, timeline and explanation together, and keeps the address. */
 import { Refused, api, clock, element, follow, keys, load, of, open, query, state } from "/pages/shared/shell.js";
+import { Beside } from "./beside.js";
 import { Compared } from "./compared.js";
 import { Machine, summary } from "./machine.js";
 import { Notes, csv, save } from "./notes.js";
@@ -44,8 +45,8 @@ function seekTo(player, us) {
 }
 
 class Replay {
-  constructor(match, sheet, span) {
-    this.match = match;
+  constructor(match, sheet, span, matches) {
+    Object.assign(this, { match, sheet, namesOf });
     this.names = namesOf(sheet);
     this.player = new Player(span.begin_us, span.end_us);
     this.player.grows = !span.ended;
@@ -67,6 +68,7 @@ class Replay {
     this.review = new Review(byId("review"), match, this.names, (found) => this.reviewed(found));
     this.compared = new Compared(byId("compared"), match, this.names, (one) => this.goTo(one));
     this.video = new Video(byId("video"), match, this.player);
+    this.beside = new Beside(byId("beside"), this, matches);
     const seek = (us) => seekTo(this.player, us);
     this.whatIf = new WhatIf(byId("what-if"), match, this.names, this.player, () => this.timeline.filter.families, seek);
     this.chosen = null;
@@ -164,6 +166,7 @@ class Replay {
     this.video.step();
     this.stats.frames += 1;
     requestAnimationFrame((next) => this.frame(next));
+    this.beside.draw(this.isDirty);
     if (!this.isDirty && !player.isPlaying) return;
     this.isDirty = !bodies;
     this.pitch.draw(player.us, this.bodies, this.positions, this.timeline.marks, this.timeline.attacker(player.us), this.chosen);
@@ -228,17 +231,30 @@ class Replay {
 
   openReview() {
     this.whatIf.close();
+    this.beside.close();
     if (this.chosen) this.review.open(this.chosen);
   }
 
   toggleVideo() {
     if (this.video.isOpen) this.video.close();
     else this.video.open();
+    this.beside.close();
+    this.isDirty = true;
+  }
+
+  /* A second match takes the half of the pitch, so what else stands beside it closes. */
+  toggleBeside() {
+    if (this.beside.isOpen) this.beside.close();
+    else {
+      for (const panel of [this.review, this.whatIf, this.video]) panel.close();
+      this.beside.open();
+    }
     this.isDirty = true;
   }
 
   openWhatIf() {
     this.review.close();
+    this.beside.close();
     this.whatIf.open();
     this.isDirty = true;
   }
@@ -323,6 +339,7 @@ class Replay {
     on("loop", () => player.setLoop({ on: !player.loop.on }));
     on("known", () => this.toggleMachine());
     on("film", () => this.toggleVideo());
+    on("second", () => this.toggleBeside());
     on("whatif", () => this.openWhatIf());
     on("share", () => this.share());
     byId("speed").append(...SPEEDS.map((speed) => element("option", { value: speed, selected: speed === 1 }, speed + "×")));
@@ -406,6 +423,7 @@ class Replay {
       ["K", "time machine: what was known at an arrival time", letter("k", () => this.toggleMachine())],
       ["R", "review of a close call", letter("r", () => this.openReview())],
       ["X", "a video beside the pitch", letter("x", () => this.toggleVideo())],
+      ["C", "a second match beside, in step", letter("c", () => this.toggleBeside())],
       ["W", "what if: play a stretch with a change", letter("w", () => this.openWhatIf())],
       ["Y", "copy the address of this moment", letter("y", () => this.share())],
       ...LAYERS.map(([name, label, key]) => [key, "layer: " + label.toLowerCase(), letter(key.toLowerCase(), () => this.toggleLayer(name))])
@@ -422,7 +440,7 @@ function title(sheet) {
 const view = byId("replay");
 const isEmpty = (span) => span.begin_us === span.end_us;
 
-open("replay", view, async (match) => {
+open("replay", view, async (match, matches) => {
   const read = () => Promise.all([api(of(match.match)), api(of(match.match, "/replay"))]);
   let [sheet, span] = (await load(view, "Reading the match", read)) || [];
   if (!span) return;
@@ -436,7 +454,7 @@ open("replay", view, async (match) => {
     state(view, "ready");
   }
   title(sheet);
-  window.replay = new Replay(match.match, sheet, span);
+  window.replay = new Replay(match.match, sheet, span, matches);
   await window.replay.begin();
   if (!span.ended) await follow(GROWN_MS, () => window.replay.grow());
 });

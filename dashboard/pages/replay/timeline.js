@@ -39,6 +39,7 @@ export class Timeline {
     this.events = []; // of the chosen families, by event time
     this.shown = []; // those that meet the filter
     this.goals = [];
+    this.periods = []; // event times of their begins
     this.denseUs = null;
     this.end = null; // answers of the end
     this.asked = 0;
@@ -68,6 +69,7 @@ export class Timeline {
     this.marks = first.marks;
     this.directions = first.directions;
     this.goals = first.events.filter((event) => /^goal\.(scored|own|disallowed)$/.test(event.kind) && event.change !== "not known yet");
+    this.periods = first.events.filter((event) => event.kind === "period.start" && event.state !== "withdrawn").map((event) => event.ts_us);
     this.events = [...first.events.filter((event) => this.filter.families.has(event.family)), ...second.events];
     if (dense.length) this.events.sort((a, b) => a.ts_us - b.ts_us);
     for (const event of this.events) {
