@@ -2,7 +2,7 @@
 
 A room is a document at its own path, whose body is its ``page.html``. Its other files lie below ``/pages/NAME``.
 ``dashboard/pages/shared`` has what all rooms share: ``shell.js`` (navigation, theme, keys, requests, states of loading)
-and ``room.css``. Tokens, fonts and shapes are those of the live page. No text of a match is part of a document: the
+and ``room.css``. Tokens, fonts, shapes and models are those of the live page. No text of a match is part of a document: the
 scripts read the API.
 """
 
@@ -80,6 +80,7 @@ def shared_routes() -> list[BaseRoute]:
     served = {
         "/pages/shared/tokens.css": ASSETS / "00_tokens.css",
         "/pages/shared/shapes.js": ASSETS / "05_shapes.js",
+        "/pages/shared/models.js": ASSETS / "26_models.js",
     }
     served |= {f"/pages/shared/fonts/{font.name}": font for font in (ASSETS / "fonts").glob("*.woff2")}
     return _routes(served | _files("shared"))

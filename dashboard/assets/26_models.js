@@ -147,5 +147,5 @@
     return { teams, sign, keeper, holder, ball: scene.ball, other, defenders };
   }
 
-  T.models = { controlAt, passChance, pressureOn, unitLines, situation, BALL_M_S };
+  T.models = { controlAt, passChance, pressureOn, unitLines, situation, BALL_M_S, RATE_PER_S, KEEPER_FACTOR };
 })();

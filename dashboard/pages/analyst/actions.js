@@ -53,7 +53,7 @@ async function freeze(row, context) {
     const { notes } = answer;
     const xg = notes.xg === null ? "" : `, xG ${notes.xg.toFixed(2)}`;
     place.replaceChildren(moment(rows, notes, { ...context, width: (drawer().clientWidth - 24) / zoom() }),
-      element("p", { class: "soft" }, `${notes.clock} ${notes.name || notes.player}: ${notes.outcome || "unknown"}${xg}. Attacks to the right; ticks: way of half a second`));
+      element("p", { class: "soft" }, `${notes.clock} ${notes.name || notes.player}: ${notes.outcome || "unknown"}${xg}. Attacks to the right; ticks: way of half a second; colour: who would control the ball there`));
   } catch (error) {
     place.textContent = error.message;
   }

@@ -1,8 +1,11 @@
 /* Charts on the pitch: a drawing for each team, which attacks to the right. */
+import "/pages/shared/models.js";
 import { token } from "/pages/shared/shell.js";
 import { arrow, disc, pitch, shape, text } from "./svg.js";
 
+const { models } = window.touchline;
 const LINK_MIN = 3;
+const CELL_M = 3; // of pitch control
 const who = (row) => [row.shirt, row.name || row.player].filter((part) => part !== null && part !== "").join(" ");
 const ink = (team) => token(team + "-ink");
 const part = (count, whole) => (whole ? " (" + Math.round((100 * count) / whole) + " %)" : "");
@@ -252,9 +255,36 @@ export function setPlays(rows, notes, context) {
   });
 }
 
+/* Pitch control of a moment (10.7) beneath its lines: each cell has the colour of the team that would control the ball there. */
+function control(canvas, rows, notes, overview) {
+  const player = (row) => ({
+    x: row.x_m, y: row.y_m, vx: row.vx_m_s || 0, vy: row.vy_m_s || 0,
+    rate: models.RATE_PER_S * (row.goalkeeper && row.team !== notes.team ? models.KEEPER_FACTOR : 1),
+  });
+  const other = notes.team === "home" ? "away" : "home";
+  const [own, theirs] = [notes.team, other].map((team) => rows.filter((row) => row.team === team).map(player));
+  if (!own.length || !theirs.length) return;
+  const cells = shape("g", { class: "control" });
+  const [columns, lines] = [Math.ceil(overview.length_m / CELL_M), Math.ceil(overview.width_m / CELL_M)];
+  const [wide, high] = [overview.length_m / columns, overview.width_m / lines];
+  for (let column = 0; column < columns; column += 1) {
+    for (let line = 0; line < lines; line += 1) {
+      const [x, y] = [(column + 0.5) * wide - overview.length_m / 2, (line + 0.5) * high - overview.width_m / 2];
+      const share = models.controlAt(x, y, Math.hypot(x - notes.x_m, y - notes.y_m) / models.BALL_M_S, own, theirs);
+      const corner = canvas.at(x - wide / 2, y + high / 2);
+      cells.append(shape("rect", {
+        x: corner[0], y: corner[1], width: wide * canvas.scale + 0.3, height: high * canvas.scale + 0.3,
+        fill: token(share > 0.5 ? notes.team : other), "fill-opacity": 0.84 * Math.abs(share - 0.5),
+      }));
+    }
+  }
+  canvas.svg.firstChild.after(cells);
+}
+
 /* Everybody at the begin of a pass or shot. */
 export function moment(rows, notes, context) {
   const canvas = pitch(context.width, context.overview, "Moment of the action");
+  control(canvas, rows, notes, context.overview);
   const [from, to] = [[notes.x_m, notes.y_m], [notes.end_x_m, notes.end_y_m]];
   if (from[0] !== null && to[0] !== null) {
     canvas.svg.append(arrow(canvas.at(...from), canvas.at(...to), { stroke: token("text"), "stroke-width": 1.4, "stroke-dasharray": "5 3" }));

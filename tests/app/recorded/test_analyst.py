@@ -215,6 +215,9 @@ def test_the_selection_narrows_what_is_drawn_and_stands_in_the_address(browser: 
     browser.wait(lambda: count(browser, "#chart-shot_map .pick") == 2, "both shots")
 
 
+TOKEN = "return getComputedStyle(document.documentElement).getPropertyValue('--' + arguments[0]).trim()"
+
+
 @pytest.mark.browser
 def test_a_number_opens_its_actions_and_an_action_its_moment(browser: Browser, url: str):
     opened(browser, url, "Overview")
@@ -228,6 +231,11 @@ def test_a_number_opens_its_actions_and_an_action_its_moment(browser: Browser, u
     click(browser, "#actions li .freeze")
     browser.wait(lambda: count(browser, "#moment svg"), "the moment")
     assert "Home Player 9: goal, xG 0.30" in shown(browser, "#moment")
+    fills = browser.run(
+        "return [...document.querySelectorAll('#moment .control rect')].map((one) => one.getAttribute('fill'))"
+    )
+    assert len(fills) == 35 * 23  # cells of 3 m
+    assert set(fills) == {browser.run(TOKEN, team) for team in ("home", "away")}
     click(browser, "#actions .head button")
     assert browser.run("return document.getElementById('actions').hidden")
     # Bars over time lead to actions, too, and the greatest value of the ball to its moment.
