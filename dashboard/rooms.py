@@ -2,8 +2,8 @@
 
 A room is a document at its own path, whose body is its ``page.html``. Its other files lie below ``/pages/NAME``.
 ``dashboard/pages/shared`` has what all rooms share: ``shell.js`` (navigation, theme, keys, requests, states of loading)
-and ``room.css``. Tokens, fonts, shapes and models are those of the live page. No text of a match is part of a document: the
-scripts read the API.
+and ``room.css``. Tokens, fonts, shapes and models are those of the live page. No text of a match is part of a document:
+the scripts read the API.
 """
 
 from __future__ import annotations

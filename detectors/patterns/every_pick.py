@@ -1,4 +1,4 @@
-"""Skip till any match with every repetition, of a simple branch: the picks grow in one pass over the window of an end."""
+"""Skip till any match with every repetition, of a simple branch: picks grow in one pass over the window of an end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def every_pick_up_to(search: Search, last: PatternEvent) -> list[Match]:
     for at in range(len(steps)):
         candidates = search.lists[at]
         # Of steps that take the same event, the later one comes first: an event does not follow itself.
-        entries += [(event, -at) for event in candidates[bisect_left(candidates, begin) : search.until(candidates, last)]]
+        entries += [
+            (event, -at) for event in candidates[bisect_left(candidates, begin) : search.until(candidates, last)]
+        ]
     runs: list[list[Match]] = [[()], *([] for _ in steps)]
     waiting: list[tuple[int, list[Match]]] = []
     instant_us, count = 0, 0
