@@ -61,7 +61,7 @@ class Tile(msgspec.Struct, frozen=True):
 
 
 class _Stored(msgspec.Struct, frozen=True):
-    """What a store has of a match: its tile without what is of now, and the events of score and minute."""
+    """The stored part of a match: its tile without what is of now, and the events of score and minute."""
 
     tile: Tile
     events: tuple[EventRecord, ...]

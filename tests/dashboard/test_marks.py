@@ -99,5 +99,5 @@ def test_a_broken_line_has_the_way_of_the_ball_and_where_the_line_was():
         (1.0, 2.0, 21.0, 12.0, 11.0, "midfield through"),
         (21.0, 1.0, 30.0, 0.0, 25.0, "defence around"),
     ]
-    (gone,) = [mark for mark in marks_after((1, done), (1, by_pass), (-1, by_pass)) if mark.shape == "break"]
-    assert gone.state == "withdrawn"
+    (withdrawn,) = [mark for mark in marks_after((1, done), (1, by_pass), (-1, by_pass)) if mark.shape == "break"]
+    assert withdrawn.state == "withdrawn"
