@@ -278,7 +278,7 @@ class Search:
                 return found
             following = lists[at + 1] if at < last else []
             for run in entered:
-                for taken in self._leaving(run, at, end_us):
+                for taken in self._leaving(run, at, end_us) if steps[at].most is None else (run,):
                     if at == last:
                         found.append(taken)
                         continue
@@ -305,14 +305,12 @@ class Search:
         return [whole[:count] + newest for count in range(low + 1, len(whole) + 1)]
 
     def _leaving(self, run: Match, at: int, end_us: int) -> Iterator[Match]:
-        """The run at each event of a step at which it may go on."""
+        """The run at each event of a repeated step at which it may go on."""
         yield run
-        if self.branch.steps[at].most is None:
-            candidates = self.lists[at]
-            more = candidates[self.after(candidates, run[-1]) : bisect_left(candidates, (end_us + 1,))]
-            more = self._apart(more)
-            for count in range(1, len(more) + 1):
-                yield (*run, *more[:count])
+        candidates = self.lists[at]
+        more = self._apart(candidates[self.after(candidates, run[-1]) : bisect_left(candidates, (end_us + 1,))])
+        for count in range(1, len(more) + 1):
+            yield (*run, *more[:count])
 
     def branching(self, first: PatternEvent) -> list[Bindings]:
         """Skip till next match where each step that may come next takes the first event that fits it."""
