@@ -51,11 +51,16 @@ Push = tuple[int, list[Arrival]]
 
 def inputs(name: str, seed: int, seconds: float) -> tuple[Recording, list[Push]]:
     """Return a simulated match and its pushes: through the radio channel ``name``, or as frames of cameras."""
+    rates = {"ball_hz": 25, "body_hz": 25, "limbs": ()} if name == "optical" else rates_named("live")
+    recording, _ = simulate(Simulation(seed=seed, duration_s=seconds, **rates))
+    return pushes_of(recording, name, seed)
+
+
+def pushes_of(recording: Recording, name: str, seed: int) -> tuple[Recording, list[Push]]:
+    """Return a recording as it is sent, through the radio channel ``name`` or as frames of cameras, and its pushes."""
     if name != "optical":
-        recording, _ = simulate(Simulation(seed=seed, duration_s=seconds, **rates_named("live")))
         blocks = transmit(recording, channel_named(name), seed).blocks()
         return recording, [(block.arrival_us, [arrival(packet) for packet in block.packets]) for block in blocks]
-    recording, _ = simulate(Simulation(seed=seed, duration_s=seconds, ball_hz=25, body_hz=25, limbs=()))
     sheet = msgspec.structs.replace(
         recording.sheet, quality=msgspec.structs.replace(recording.sheet.quality, framed=True)
     )

@@ -145,6 +145,7 @@ class Running:
         self.engine.set_costs(costs)
         self.standing: dict[Identity, tuple[Event, int, int]] = {}
         self.series: dict[str, list[float]] = defaultdict(list)
+        self.took_us: list[float] = []
         self._speculative = [d.spec.name for d in hierarchy.detectors if d.spec.speculative]
         self._taken_back: dict[str, int] = defaultdict(int)
         self._state_bytes: list[float] = []
@@ -163,6 +164,7 @@ class Running:
         updates = self.engine.push(arrivals, now_us).updates
         took_ns = time.process_time_ns() - began_ns
         self._spent_ns += took_ns
+        self.took_us.append(took_ns / 1e3)
         self._ready_us = max(self._ready_us, now_us) + took_ns // 1000
         self._book(updates)
         if now_us // SPAN_US != self._span:

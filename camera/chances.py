@@ -21,7 +21,6 @@ from football.untrusted import UntrustedError, read_toml
 from football.update_stream import EventRecord
 
 PACKAGED = Path(__file__).parent / "chances.toml"
-_NEVER_US = 3_600_000_000
 
 #: Returns the chance that an event stands which was asserted a time (us) ago.
 Chance = Callable[[EventRecord, int], float]
@@ -49,18 +48,6 @@ class Chances(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if stands <= 0.0:
             return 0.0
         return stands / (stands + (1 - stands) * math.exp(-max(0, age_us) / (1000 * self._settles_ms(event.kind))))
-
-    def likely_age_us(self, event: EventRecord, chance: float) -> int:
-        """Return the time after its assertion at which an event stands with ``chance``: the inverse of :meth:`of`.
-
-        0 if it does so at once. An event without confidence never does: then it is an hour.
-        """
-        stands = event.confidence
-        if stands <= 0.0:
-            return _NEVER_US
-        odds = stands / (1 - stands) if stands < 1.0 else math.inf
-        wanted = chance / (1 - chance)
-        return round(max(0.0, math.log(wanted / odds)) * 1000 * self._settles_ms(event.kind)) if odds < wanted else 0
 
     def _settles_ms(self, kind: str) -> float:
         return self.settles_ms.get(kind) or self.settles_ms.get(kind.partition(".")[0]) or self.other_ms

@@ -23,6 +23,7 @@ from dashboard.frames import Frame, frame_of
 from dashboard.marks import Mark, line_of, marks
 from dashboard.race import Race, RaceKeeper
 from dashboard.score import Score, ScoreKeeper
+from dashboard.steadiness import STEADY, Steadiness
 from dashboard.strip import DetectionLatency, Table, strip_tables
 from football.kind_names import kind_name, variant_name
 from football.lifecycle import ENTRIES_PER_GROUP, Entry, Lifecycle, State
@@ -38,9 +39,6 @@ _POSSESSION: Final = "team.possession"
 _MINUTE: Final = "clock.minute"
 _ADDED: Final = "official.added_time"
 _SITUATIONS_MAX: Final = 50
-#: Chance from which a tentative event is likely to stand: the calm list shows it from then on. In simulated matches
-#: nine of ten such events stand.
-LIKELY: Final = 0.9
 #: Families whose kinds are counted in the totals at the end.
 _COUNTED: Final = ("shots", "passes", "restarts")
 
@@ -144,9 +142,10 @@ class LiveState:
     Args:
         feed: of the match.
         patterns: names of the patterns that the match plays; each is an alert, also before its first event.
+        steady: share of the events in the calm list that may be withdrawn.
     """
 
-    def __init__(self, feed: Feed, patterns: Iterable[str] = ()) -> None:
+    def __init__(self, feed: Feed, patterns: Iterable[str] = (), steady: float = STEADY) -> None:
         self.feed = feed
         self._patterns = frozenset(f"pattern.{name}" for name in patterns)
         self._lock = threading.Lock()
@@ -158,7 +157,7 @@ class LiveState:
             topic: deque(maxlen=_SITUATIONS_MAX) for topic in (_PLAY, _POSSESSION, _MINUTE, _ADDED)
         }
         self._race = RaceKeeper()
-        self._chances = load_chances()
+        self._steadiness = Steadiness(steady, load_chances().of)
         self._frame: Frame | None = None
         self._made: dict[tuple[object, ...], tuple[str, Had]] = {}
         self._encoder = msgspec.json.Encoder()
@@ -226,12 +225,14 @@ class LiveState:
         self._cursor, updates = self.feed.events_since(self._cursor)
         if updates:
             self._timeline.apply(updates)
+            self._steadiness.apply(updates)
             self._score.apply(updates)
             self._race.apply(updates)
             self._detection.apply(updates)
             for update in updates:
                 self._note_situation(update)
         self._timeline.advance(frontier_us)
+        self._steadiness.advance(frontier_us)
 
     def _note_situation(self, update: UpdateRecord) -> None:
         kind = update.event.kind
@@ -310,7 +311,7 @@ class LiveState:
             record.x_m,
             record.y_m,
             record.confidence,
-            entry.emitted_us + self._chances.likely_age_us(record, LIKELY),
+            entry.emitted_us + self._steadiness.age_us(record),
             entry.changed_us,
             [version_of(one) for one in entry.older],
         )

@@ -77,7 +77,7 @@ class RunServers:
         from dashboard.operator_page import operator_routes
         from dashboard.routes import page_routes  # imports Dash
 
-        live = LiveState(feed, self._settings.patterns)
+        live = LiveState(feed, self._settings.patterns, self._settings.steady)
         feed.subscribe(lambda message, applied: live.catch_up())  # the feed does not retain its log for the page
         port = self._settings.port + len(self._pages) if self._settings.port else 0
         administration = administration_routes(self._tokens, officials, feed.ended)

@@ -26,6 +26,7 @@ from app.base.tokens import TokenStore
 from app.settings.slack import parse_slack
 from app.sources.captures import SIM
 from app.sources.registry import source_of
+from dashboard.steadiness import STEADY
 from detectors.catalogue import OPT_IN
 from detectors.parameters import Parameters
 from football.errors import UserError
@@ -138,6 +139,13 @@ class LiveSettings(BaseModel):
         "matches/<match>-<time>.",
     )
     dashboard: bool = Field(True, description="Serve the live page. Default yes.")
+    steady: float = Field(
+        STEADY,
+        gt=0,
+        lt=1,
+        description="Share of the events in the page's calm list that may be withdrawn: less waits longer. The age at "
+        "which an event is shown is learned for each kind; the log and the stored events are the same. Default 0.02.",
+    )
     port: int = Field(8050, ge=0, le=65535, description="Port of the live page, 0 for a free one.")
     camera: bool | None = Field(
         None, description="Steer cameras: those of --cameras, else a simulated head. Default yes, unless --speed max."

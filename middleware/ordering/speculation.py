@@ -13,7 +13,8 @@ halved once and then slow. A unit that begins while the load is in the target zo
 
 The paper leaves two things open. It prints the busy factor as ``1 - busy/span`` and calculates ``busy/span`` (its own
 example: 0.41 s of 0.5 s = 0.82); we take the latter. Before the first overload there is no bisection line: ``last
-minimum`` begins at 1. A small step never goes below 0.
+minimum`` begins at 1. A small step never goes below 0. As printed, an overload at alpha 1 would overwrite the last
+minimum by 1, and so forget the line; we keep the minimum while an overload goes on.
 
 The busy factor comes from load accounting (:mod:`middleware.load_accounting`), never from a clock. So a window
 that is redone takes the same decisions.
@@ -113,7 +114,9 @@ class AlphaController:
         """Move alpha by the busy factor of the last span."""
         settings = self.settings
         if busy > settings.high:
-            self.last_minimum, self.alpha, self.slow = self.alpha, 1.0, False
+            if self.alpha < 1.0:  # an overload that goes on says nothing about speculation
+                self.last_minimum = self.alpha
+            self.alpha, self.slow = 1.0, False
         elif busy < settings.low:
             self.slow = self.slow or self.alpha / 2 < self.bisection_line
             self.alpha = max(0.0, self.alpha - settings.step) if self.slow else self.alpha / 2

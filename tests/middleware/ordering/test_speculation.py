@@ -47,8 +47,11 @@ def test_the_bisection_line_is_half_way_from_the_last_minimum_to_no_speculation(
     for busy in (0.1, 0.1, 0.1, 0.99):
         controller.end_span(busy)
     assert controller.bisection_line == pytest.approx((1 - 0.125) / 2)
-    controller.end_span(0.99)
-    assert controller.bisection_line == 0.0, "overload at pure buffering says nothing about speculation"
+    for busy in (0.99, 1.5):
+        controller.end_span(busy)
+        assert controller.bisection_line == pytest.approx((1 - 0.125) / 2), "an overload that goes on forgets nothing"
+    values = [(controller.end_span(0.1), controller.alpha)[1] for _ in range(4)]
+    assert values == pytest.approx([0.5, 0.45, 0.4, 0.35]), "the descent after it is slow from the line on"
 
 
 def test_slow_mode_ends_at_full_speculation_and_an_overload_ends_slow_mode():
