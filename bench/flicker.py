@@ -157,7 +157,7 @@ def main() -> None:
     result = {}
     for name in chosen.input:
         if chosen.source:
-            given = pushes_of(first_seconds(read_tracking(chosen.source), chosen.seconds), name, chosen.seed)
+            given = pushes_of(first_seconds(read_tracking(str(chosen.source)), chosen.seconds), name, chosen.seed)
         else:
             given = inputs(name, chosen.seed, chosen.seconds)
         result[name] = row = measure(*given, chosen.alpha)

@@ -102,9 +102,9 @@ def figures(
     for group, kinds in GROUPS.items():
         rows = [(event.ts_us, at_us) for event, at_us, _ in run.standing.values() if event.kind in kinds]
         if rows:
-            said = np.array([(at - ts) / 1000 for ts, at in rows])
+            first = np.array([(at - ts) / 1000 for ts, at in rows])
             ready = np.array([(done_us.get(at, at) - ts) / 1000 for ts, at in rows])
-            latency[group] = {"n": len(rows), "said_ms": _mean(said), "ready_ms": _mean(ready)}
+            latency[group] = {"n": len(rows), "stream_ms": _mean(first), "ready_ms": _mean(ready)}
     series = run.series
     busy_s = [
         took / machine.speed(round(at * 1e6)) for took, at in zip(series["cpu_share"], series["at_s"], strict=True)
@@ -180,7 +180,7 @@ def show(result: dict[str, Any]) -> Iterator[str]:
         yield (
             f"{name:22}{row['alpha_mean']:>7}{row['cpu_load']['mean']:>7}{row['cpu_load']['max']:>7}{row['cpu_s']:>7}"
             f"{row['behind_ms']['mean']:>9}{row['behind_ms']['max']:>9}{row['buffer_kbytes']:>8}{row['retracted']:>10}"
-            + "".join(f"{c['said_ms']:>10} /{c['ready_ms']:>8}" if c else f"{'-':>20}" for c in cells)
+            + "".join(f"{c['stream_ms']:>10} /{c['ready_ms']:>8}" if c else f"{'-':>20}" for c in cells)
         )
     for name, rows in result["curves"].items():
         yield f"{name}: second, busy, alpha: " + "; ".join(f"{at:.1f} {busy} {alpha}" for at, busy, alpha in rows)

@@ -22,7 +22,7 @@ from camera.chances import Chance
 from football.update_stream import EventRecord, UpdateRecord
 
 #: Accepted share unless another one is chosen.
-STEADY: Final = 0.02
+STEADY: Final = 0.05
 
 #: Ages are counted in half octaves of this time; the last step has everything above eight seconds.
 FIRST_US: Final = 1_000
@@ -88,20 +88,20 @@ class Steadiness:
 
     def apply(self, updates: Iterable[UpdateRecord]) -> None:
         """Take the next updates of the log; those that came together in one call."""
-        gone: dict[str, int] = {}
+        withdrawn_us: dict[str, int] = {}
         asserted: dict[str, EventRecord] = {}
         for update in updates:
             event = update.event
             if update.diff < 0:
                 if asserted.get(event.id, event) == event:  # else an amendment, whose new version came first
-                    gone[event.id] = update.emitted_us
+                    withdrawn_us[event.id] = update.emitted_us
                 continue
             asserted[event.id] = event
-            gone.pop(event.id, None)
+            withdrawn_us.pop(event.id, None)
             if event.id not in self._open:
                 self._open[event.id] = event.kind, update.emitted_us
             heapq.heappush(self._settles, (event.ts_us + event.lag_us, event.id))
-        for event_id, at_us in gone.items():
+        for event_id, at_us in withdrawn_us.items():
             if (begun := self._open.pop(event_id, None)) is not None:
                 kind, since_us = begun
                 counts = self._counts.setdefault(kind, _Counts())

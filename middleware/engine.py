@@ -44,6 +44,7 @@ from middleware.metrics import DetectorMetrics, EngineHealth, detector_metrics, 
 from middleware.ordering.memory_bound import FULL, RECOUNT, count_held, final_within
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.retraction import RetractionChooser
+from middleware.ordering.speculation import TARGET
 from middleware.ordering.together import NO_STEPS, step_of, steps_of_keys
 from middleware.ordering.unit import KeyedUpdate, OrderingUnit
 from middleware.publisher import Publisher
@@ -54,7 +55,7 @@ from middleware.sources.progress import SourceProgress, Verdict
 from middleware.walk_progress import WalkProgress
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 14
+SNAPSHOT_VERSION = 15
 
 #: Makes the unit of a detector.
 MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]
@@ -476,10 +477,14 @@ class Engine:
         done = load.end_span(now_us, [total(unit.counters for unit in units.values()) for units in self._units])
         if self._shrinks:
             self._delays.announce_shrinking()
+        dearest: frozenset[int] = frozenset()
+        if load.busy > TARGET:
+            slack_us = [max((unit.slack.k_us for unit in units.values()), default=0) for units in self._units]
+            dearest = load.dearest(done, slack_us, TARGET)
         prices_us: list[float] = []
         for index, units in enumerate(self._units):
             for unit in units.values():
-                unit.speculation.end_span(load.busy)
+                unit.speculation.end_span(load.busy, dear=index in dearest)
             if self._settings_of(index).retraction != "auto":
                 continue
             name = self._names[index]

@@ -9,7 +9,8 @@ times costs, over the time that is available for the span.
 
 The *price* of an update that a repair sends is what it costs above: its routing, and for each subscriber the cost of
 one disturbed input there, that is, the steps redone and the updates sent on at their own price. Levels rise, so prices
-are summed from the top down. The rates fade with a half-life of a few spans.
+are summed from the top down. The rates fade with a half-life of a few spans. The same prices say whose speculation is
+given up first under overload (:meth:`LoadAccounting.dearest`), which 000 leaves to future work.
 """
 
 from __future__ import annotations
@@ -135,6 +136,7 @@ class LoadAccounting:
         self.moved = 0
         self._ends_us: int | None = None
         self._begun = (0, 0, 0)
+        self._last_span = (0, 0)
         self._work = [Work()] * len(self.names)
         self._redone = [0.0] * len(self.names)
         self._disturbed = [0.0] * len(self.names)
@@ -166,9 +168,37 @@ class LoadAccounting:
             self._disturbed[index] += own.disturbed - _FADES * self._disturbed[index]
             self._sent[index] += own.sent_again - _FADES * self._sent[index]
         self.busy = busy_us / ((now_us - began_us) * costs.available)
+        self._last_span = began_us, now_us
         self._ends_us, self._begun = now_us + SPAN_US, (now_us, self.arrivals, self.moved)
         self._work = list(work)
         return done
+
+    def dearest(self, done: Sequence[Work], slack_us: Sequence[int], target: float) -> frozenset[int]:
+        """Return the detectors whose speculation is to be given up, so that the busy factor comes down to a target.
+
+        Speculation of a detector costs its repairs and what these cost above, and buys at most its slack of latency.
+        Those that buy the least for their cost come first, as many as the excess needs. One that repairs nothing is
+        never among them.
+
+        Args:
+            done: work of each in the last span.
+            slack_us: K of each.
+            target: busy factor that is aimed at.
+        """
+        began_us, ended_us = self._last_span
+        excess_us = (self.busy - target) * (ended_us - began_us) * self.costs.available
+        prices_us, costs = self.prices_us(), self.costs
+        spent_us = [
+            own.redone * costs.step(name) + own.sent_again * price_us
+            for name, own, price_us in zip(self.names, done, prices_us, strict=True)
+        ]
+        chosen = set()
+        for index in sorted(range(len(spent_us)), key=lambda i: (slack_us[i] + 1) / max(spent_us[i], 1e-9)):
+            if excess_us <= 0 or spent_us[index] <= 0:
+                break
+            chosen.add(index)
+            excess_us -= spent_us[index]
+        return frozenset(chosen)
 
     def prices_us(self) -> list[float]:
         """Return what an update sent by a repair costs above, by detector."""

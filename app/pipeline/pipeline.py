@@ -267,8 +267,7 @@ class MatchPipeline:
 
     def commit_meta(self) -> dict[str, object]:
         """Metadata that a commit records besides its tables."""
-        state = self._state
-        health = self._engine.health()
+        state, health = self._state, self._engine.health()
         return {
             "epoch": self.epoch,
             "now_us": state.now_us,
@@ -282,6 +281,7 @@ class MatchPipeline:
             "lost": health.lost,
             "duplicates": health.duplicates,
             "differing_copies": health.differing,
+            "slack_us": health.slack_us if state.ended else {},
         }
 
     def inspect_detectors(self) -> None:

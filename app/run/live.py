@@ -25,6 +25,7 @@ from app.pipeline.folder import InUseError, Match, locked, open_match, read_matc
 from app.pipeline.options import PIPELINE, load_pipeline, options_of
 from app.pipeline.seal import code_fingerprint, fingerprint
 from app.pipeline.state_store import StateStore
+from app.run.last_slack import with_last_slack
 from app.run.run import BEFORE_JAVA_S, LOGS, LiveMatch, Run
 from app.run.signals import stopped_by_signals
 from app.run.summary import show
@@ -62,7 +63,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False, verbose: bool = F
     """
     console, stop = make_console(stderr=as_json), threading.Event()
     with stopped_by_signals(stop, console), ExitStack() as standing_by, ExitStack() as background:
-        run = Run(settings, console, background, one_match=True)
+        run = Run(with_last_slack(settings), console, background, one_match=True)
         run.check_master()
         ready = standing_by.enter_context(_stand_by(run, stop)) if settings.standby else None
         session, log = standing_by.enter_context(_spark(run)) if ready is None else (ready.session, None)

@@ -96,7 +96,7 @@ class LiveSettings(BaseModel):
     slack: str = Field(
         "kslack",
         description="How long inputs wait where alpha is above 0: METHOD[:NUMBER], and with commas "
-        "DETECTOR=METHOD[:NUMBER] for single detectors. kslack, adaptive:LAMBDA, fixed:MS, progress, "
+        "DETECTOR=METHOD[:NUMBER] for single detectors. kslack, kslack:last, adaptive:LAMBDA, fixed:MS, progress, "
         "target:LATE-SHARE[:MAX-MS], sba, bett, betta, bettwa, bettd, flink (docs/slack.md).",
     )
     allowed_lateness_s: float = Field(
@@ -144,7 +144,7 @@ class LiveSettings(BaseModel):
         gt=0,
         lt=1,
         description="Share of the events in the page's calm list that may be withdrawn: less waits longer. The age at "
-        "which an event is shown is learned for each kind; the log and the stored events are the same. Default 0.02.",
+        "which an event is shown is learned for each kind; the log and the stored events are the same. Default 0.05.",
     )
     port: int = Field(8050, ge=0, le=65535, description="Port of the live page, 0 for a free one.")
     camera: bool | None = Field(

@@ -5,6 +5,7 @@
 NUMBER is K or B in milliseconds, with ``adaptive`` lambda, and with ``target`` the share of late inputs; WAIT, of
 ``target`` only, is the longest wait in milliseconds.
 
+    kslack:last                K-slack that begins with the K's of the newest match of the same input
     target:0.001               a thousandth may be late
     target:0.001:400           and no input waits longer than 0.4 s
     kslack,pass_attempt=bett   K-slack, but BETT before one detector
@@ -23,6 +24,9 @@ from middleware.sources.delay_bound import ReleaseTarget
 
 METHODS: tuple[str, ...] = get_args(Method)
 
+#: Policy whose K's are taken over from match to match.
+LAST = "kslack:last"
+
 #: Share of packets that may be lost because a gap was given up, where the user accepts no other one.
 LATE_SHARE = 0.00001
 
@@ -33,10 +37,17 @@ class SlackError(UserError, ValueError):
 
 @dataclass(frozen=True)
 class SlackChoice:
-    """The policy of all detectors, and those of single ones by name."""
+    """The policy of all detectors, and those of single ones by name.
+
+    Attributes:
+        unit: of all detectors.
+        by_detector: exceptions.
+        begins_with_last: each K begins with that of an earlier match, if there is one; see ``app.run.last_slack``.
+    """
 
     unit: SlackSettings = field(default_factory=SlackSettings)
     by_detector: Mapping[str, SlackSettings] = field(default_factory=dict)
+    begins_with_last: bool = False
 
     @property
     def late_share(self) -> float:
@@ -66,16 +77,19 @@ def parse_slack(text: str) -> SlackChoice:
     """
     unit = SlackSettings()
     by_detector = {}
+    begins_with_last = False
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, policy = part.rpartition("=")
         if equals and not name:
             raise ValueError(f"{part}: a detector is missing before =")
-        settings = _policy(policy)
+        is_last = not name and policy == LAST
+        begins_with_last = begins_with_last or is_last
+        settings = SlackSettings() if is_last else _policy(policy)
         if name:
             by_detector[name] = settings
         else:
             unit = settings
-    return SlackChoice(unit, by_detector)
+    return SlackChoice(unit, by_detector, begins_with_last)
 
 
 def fixed(slack_ms: int) -> SlackChoice:

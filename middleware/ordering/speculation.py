@@ -16,6 +16,9 @@ example: 0.41 s of 0.5 s = 0.82); we take the latter. Before the first overload 
 minimum`` begins at 1. A small step never goes below 0. As printed, an overload at alpha 1 would overwrite the last
 minimum by 1, and so forget the line; we keep the minimum while an overload goes on.
 
+All units of 000 return to 1 together. Here only those do whose speculation buys the least latency for its cost, as many
+as the overload needs (``dear``, by :meth:`middleware.load_accounting.LoadAccounting.dearest`).
+
 The busy factor comes from load accounting (:mod:`middleware.load_accounting`), never from a clock. So a window
 that is redone takes the same decisions.
 """
@@ -24,6 +27,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Protocol
+
+#: Busy factor that an overload is brought down to: the middle of the target zone.
+TARGET = 0.85
 
 
 class AlphaPolicy(Protocol):
@@ -34,8 +40,13 @@ class AlphaPolicy(Protocol):
         """Share of K that an input waits before its release."""
         ...
 
-    def end_span(self, busy: float) -> None:
-        """React to the busy factor of the span that has ended."""
+    def end_span(self, busy: float, *, dear: bool = True) -> None:
+        """React to the busy factor of the span that has ended.
+
+        Args:
+            busy: the busy factor.
+            dear: False if an overload is to be ended by others, whose speculation buys less for its cost.
+        """
         ...
 
 
@@ -66,7 +77,7 @@ class FixedAlpha:
         """Return itself: a fixed alpha has no state."""
         return self
 
-    def end_span(self, busy: float) -> None:
+    def end_span(self, busy: float, *, dear: bool = True) -> None:
         """Ignore the load."""
 
 
@@ -110,10 +121,12 @@ class AlphaController:
         """Alpha below which halving ends."""
         return (1.0 - self.last_minimum) / 2
 
-    def end_span(self, busy: float) -> None:
-        """Move alpha by the busy factor of the last span."""
+    def end_span(self, busy: float, *, dear: bool = True) -> None:
+        """Move alpha by the busy factor of the last span; see :class:`AlphaPolicy`."""
         settings = self.settings
         if busy > settings.high:
+            if not dear:
+                return
             if self.alpha < 1.0:  # an overload that goes on says nothing about speculation
                 self.last_minimum = self.alpha
             self.alpha, self.slow = 1.0, False

@@ -18,9 +18,9 @@ def event(number: int, kind: str = "shot.attempt", confidence: float = 0.9) -> E
     return demo_event(kind, number * 10_000_000, f"ball:{number}", confidence=confidence)
 
 
-def play(steadiness: Steadiness, gone_after_us: list[int | None], kind: str = "shot.attempt") -> None:
+def play(steadiness: Steadiness, withdrawn_after_us: list[int | None], kind: str = "shot.attempt") -> None:
     """Let events follow each other, each confirmed, or withdrawn after a time."""
-    for number, age_us in enumerate(gone_after_us):
+    for number, age_us in enumerate(withdrawn_after_us):
         one = event(number, kind)
         steadiness.apply([UpdateRecord(0, 1, one.ts_us, one)])
         if age_us is not None:

@@ -19,6 +19,7 @@ from middleware.sources.delay_bound import ReleaseTarget
         ("", SlackChoice()),
         ("adaptive:2", SlackChoice(SlackSettings("adaptive", scale=2.0))),
         ("kslack:250", SlackChoice(SlackSettings("kslack", 250_000))),
+        ("kslack:last", SlackChoice(begins_with_last=True)),
         ("target", SlackChoice(SlackSettings("target"))),
         ("target:0.01:400", SlackChoice(SlackSettings("target", target=ReleaseTarget(0.01, 400_000)))),
         (

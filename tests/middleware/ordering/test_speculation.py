@@ -119,6 +119,20 @@ def test_the_price_of_an_update_is_what_it_leads_to_above():
     assert account.prices_us() == pytest.approx([1 + (8 * 10 + 2 * top_us) / 4, top_us, 1.0])
 
 
+def test_what_buys_the_least_latency_for_its_cost_is_given_up_first():
+    account = LoadAccounting(["cheap", "dear", "patient", "calm"], [(), (), (), ()])
+    account.costs = Costs(moved_us=0, step_us={"cheap": 1, "dear": 100, "patient": 100, "calm": 1_000})
+    work = [Work(100, 100), Work(100, 1_000), Work(100, 1_000), Work(300)]
+    account.is_over(0)
+    done = account.end_span(SPAN_US, work)
+    slack_us = [100_000, 100_000, 400_000, 100_000]
+    assert account.busy == pytest.approx(1.04, abs=0.01)
+    assert account.dearest(done, slack_us, 1.0) == {1}, "of two that cost the same the one with less slack"
+    assert account.dearest(done, slack_us, 0.7) == {1, 2}
+    assert account.dearest(done, slack_us, 0.1) == {0, 1, 2}, "one that repairs nothing is never asked"
+    assert account.dearest(done, slack_us, 1.1) == frozenset(), "there is no excess"
+
+
 @pytest.fixture
 def short_spans(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spans as short as the toys' streams need."""
@@ -162,19 +176,21 @@ def test_differential_a_batch_redone_from_its_snapshot_adapts_in_the_same_way(st
 
 
 @pytest.mark.usefixtures("short_spans")
-def test_an_idle_engine_speculates_and_a_busy_one_buffers():
-    """The same stream with cheap and with dear steps: alpha goes down, or stays at 1."""
+def test_an_idle_engine_speculates_and_a_busy_one_buffers_if_that_saves_anything():
+    """The same stream with cheap and with dear steps, in order and with each second event late."""
 
-    def alpha_at_the_end(step_us: float, speculation: AdaptiveAlpha) -> float:
+    def alpha_at_the_end(step_us: float, speculation: AdaptiveAlpha, late_us: int) -> float:
         engine = Engine(hierarchy(), EngineSettings(UnitSettings(speculation), allowed_lateness_us=400))
         engine.set_costs(Costs(0.0, 0.0, default_step_us=step_us))
         for n in range(200):
-            engine.push([arrival(raw("C", 5 * n, "c", n))], 5 * n)
+            engine.push([arrival(raw("C", 5 * n - n % 2 * late_us, "c", n))], 5 * n)
         return max(engine.health().alpha.values())
 
     for speculation in (BY_THE_BOOK, AdaptiveAlpha()):
-        assert alpha_at_the_end(0.01, speculation) < 0.01
-        assert alpha_at_the_end(10.0, speculation) == 1.0
+        for late_us in (0, 9):
+            assert alpha_at_the_end(0.01, speculation, late_us) < 0.01
+        assert alpha_at_the_end(10.0, speculation, 9) == 1.0
+    assert alpha_at_the_end(10.0, AdaptiveAlpha(), 0) == 0.0, "nothing is repaired, so waiting would save nothing"
 
 
 @pytest.mark.usefixtures("short_spans")
@@ -185,7 +201,9 @@ def test_a_unit_made_or_switched_under_load_buffers_at_once():
     engine.set_costs(Costs(10.0, 10.0, default_step_us=10.0))
     engine.push([arrival(raw("C", 0, "red", 0))], 0)
     assert alphas_of(engine) == {"red": 0.0}
-    engine.push([arrival(raw("C", 21, "red", 1))], 21)
+    engine.push([arrival(raw("C", 15, "red", 2))], 15)
+    engine.push([arrival(raw("C", 8, "red", 1))], 16)
+    engine.push([arrival(raw("C", 21, "red", 3))], 21)
     engine.push([arrival(raw("C", 22, "blue", 0))], 22)
     assert alphas_of(engine) == {"red": 1.0, "blue": 1.0}
     engine.configure("by_colour", UnitSettings(FixedAlpha(0.3)))
