@@ -134,7 +134,9 @@ def test_a_doubtful_event_waits_until_it_is_likely_and_one_that_is_withdrawn_fir
     page.feed.publish(wrong, -1)
     page.at(2.2)
     page.lines(sure.id)
-    page.at(2.7)  # log(9) * 300 ms after its assertion nine of ten such events stand
+    page.at(2.8)
+    page.lines(sure.id)
+    page.at(3.1)  # log(19) * 300 ms after its assertion, in half octaves, 19 of twenty such events stand
     page.lines(doubtful.id, sure.id)
     page.press("c")
     page.lines(wrong.id, doubtful.id, sure.id)
@@ -143,7 +145,7 @@ def test_a_doubtful_event_waits_until_it_is_likely_and_one_that_is_withdrawn_fir
     page.feed.publish(doubtful, -1)
     page.browser.wait(lambda: page.browser.run("return document.querySelector('.withdrawn:not([hidden])')"), "it")
     page.lines(doubtful.id, sure.id)
-    page.at(15.0)
+    page.at(15.5)
     page.lines(sure.id)
 
 
