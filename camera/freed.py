@@ -10,6 +10,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from bisect import bisect_right
 from typing import Literal
 
 import msgspec
@@ -23,9 +24,9 @@ from football.errors import UserError
 LENGTH, MESSAGE_D1 = 29, 0xD1
 #: Usual UDP port.
 PORT = 40_000
-#: Rate at which a controller knows the pose, and how far it is carried on from there.
+#: Rate at which a controller knows the pose, how far it is carried on from there, and how long it is remembered.
 TICK_HZ = 50.0
-AHEAD_US = 100_000
+AHEAD_US, BEHIND_US = 100_000, 1_000_000
 
 
 class FreedError(ValueError):
@@ -93,35 +94,39 @@ def tracked(camera: int, mount: Mount, pose: Pose, zoom_units: int) -> TrackedPo
 
 
 class PoseTrack:
-    """Poses of a head between the ticks at which they are known: it goes on evenly, for ``AHEAD_US`` at most.
+    """Poses of a head at any instant, from those of the ticks of the last ``BEHIND_US``.
 
-    ``take`` and ``at`` may be called from different threads.
+    Between two ticks the head turns evenly; after the last one it goes on so, for ``AHEAD_US`` at most. ``take`` and
+    ``at`` may be called from different threads.
     """
 
     def __init__(self) -> None:
-        self._known: tuple[int, Pose, tuple[float, float, float], int] | None = None
+        self._known: tuple[tuple[int, Pose, int], ...] = ()
 
     def take(self, pose: Pose, zoom_units: int, at_us: int) -> None:
         """Take the pose of an instant."""
-        rates = (0.0, 0.0, 0.0)
-        if self._known is not None and 0 < (dt_us := at_us - self._known[0]) <= AHEAD_US:
-            before = self._known[1]
-            rates = (
-                (pose.pan_deg - before.pan_deg) / dt_us,
-                (pose.tilt_deg - before.tilt_deg) / dt_us,
-                (pose.width_deg - before.width_deg) / dt_us,
-            )
-        self._known = at_us, pose, rates, zoom_units
+        kept = (one for one in self._known if at_us - one[0] <= BEHIND_US + AHEAD_US)
+        self._known = (*kept, (at_us, pose, zoom_units))
 
-    def at(self, now_us: int) -> tuple[Pose, int] | None:
-        """Return pose and zoom at an instant; None if the last pose is older than ``AHEAD_US``."""
+    def at(self, instant_us: int) -> tuple[Pose, int] | None:
+        """Return pose and zoom at an instant; None if no pose is known from at most ``AHEAD_US`` before it."""
         known = self._known
-        if known is None or now_us - known[0] > AHEAD_US:
+        after = bisect_right(known, instant_us, key=lambda one: one[0])
+        if after == 0 or instant_us - known[after - 1][0] > AHEAD_US:
             return None
-        at_us, pose, (pan, tilt, width), zoom_units = known
-        dt_us = max(0, now_us - at_us)
-        found = Pose(pose.pan_deg + pan * dt_us, pose.tilt_deg + tilt * dt_us, pose.width_deg + width * dt_us)
-        return found, zoom_units
+        from_us, pose, zoom_units = known[after - 1]
+        second = min(after, len(known) - 1)  # of the two ticks around the instant, or of the last two
+        if second == 0:
+            return pose, zoom_units
+        (first_us, a, _), (second_us, b, _) = known[second - 1], known[second]
+        if not 0 < second_us - first_us <= AHEAD_US:
+            return pose, zoom_units
+        share = (instant_us - from_us) / (second_us - first_us)
+        return Pose(
+            pose.pan_deg + share * (b.pan_deg - a.pan_deg),
+            pose.tilt_deg + share * (b.tilt_deg - a.tilt_deg),
+            pose.width_deg + share * (b.width_deg - a.width_deg),
+        ), zoom_units
 
 
 class FreedSender:
@@ -133,6 +138,9 @@ class FreedSender:
         mount: of the camera.
         hz: messages a second. At ``TICK_HZ`` each pose is sent as it comes; at another rate a thread sends what the
             head's pose is at its own instants, so that a picture of 59.94 Hz does not get the same pose twice.
+        offset_us: each message has the pose of so long after its sending: negative for a picture that reaches the
+            virtual set later than the message would, positive for a receiver that takes time. From ``-BEHIND_US`` to
+            ``AHEAD_US``.
 
     Attributes:
         mount: of the camera; another one may be set at any time.
@@ -141,8 +149,10 @@ class FreedSender:
         AddressError: the host is unknown.
     """
 
-    def __init__(self, address: tuple[str, int], camera: int, mount: Mount, hz: float = TICK_HZ) -> None:
-        self._address, self._camera, self.mount = resolve(*address), camera, mount
+    def __init__(
+        self, address: tuple[str, int], camera: int, mount: Mount, hz: float = TICK_HZ, offset_us: int = 0
+    ) -> None:
+        self._address, self._camera, self.mount, self._offset_us = resolve(*address), camera, mount, offset_us
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
         self._track, self._interval_s, self._closing = PoseTrack(), 1 / hz, threading.Event()
@@ -153,10 +163,9 @@ class FreedSender:
 
     def send(self, pose: Pose, zoom_units: int, now_us: int) -> None:
         """Send the pose of this instant, or let the thread send those after it."""
+        self._track.take(pose, zoom_units, now_us)
         if self._thread is None:
-            self._put(pose, zoom_units)
-        else:
-            self._track.take(pose, zoom_units, now_us)
+            self._put(now_us)
 
     def close(self) -> None:
         """End the thread and close the socket."""
@@ -168,14 +177,15 @@ class FreedSender:
     def _run(self) -> None:
         due_s = time.monotonic()
         while not self._closing.wait(max(0.0, due_s - time.monotonic())):
-            found = self._track.at(time.monotonic_ns() // 1000)
-            if found is not None:
-                self._put(*found)
+            self._put(time.monotonic_ns() // 1000)
             due_s = max(due_s + self._interval_s, time.monotonic())  # missed messages are dropped
 
-    def _put(self, pose: Pose, zoom_units: int) -> None:
+    def _put(self, now_us: int) -> None:
+        found = self._track.at(now_us + self._offset_us)
+        if found is None:
+            return
         try:
-            self._socket.sendto(encode(tracked(self._camera, self.mount, pose, zoom_units)), self._address)
+            self._socket.sendto(encode(tracked(self._camera, self.mount, *found)), self._address)
         except OSError:
             return
 

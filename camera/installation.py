@@ -15,8 +15,8 @@ import msgspec
 
 from camera.bounds import Bounds, Range, Zone, bounds_of
 from camera.framing import FramingError, FramingTable, load_framing
+from camera.freed import AHEAD_US, BEHIND_US, FreedReceiver
 from camera.freed import PORT as FREED_PORT
-from camera.freed import FreedReceiver
 from camera.head import Pose
 from camera.head_connection import PoseSource
 from camera.mount import Mount
@@ -102,6 +102,7 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         freed: ``host`` or ``host:port`` that gets the pose as FreeD D1; empty sends none.
         freed_id: camera id in those messages.
         freed_hz: messages a second, such as 59.94 for a virtual set of that rate.
+        freed_offset_ms: each of them has the pose of so long after its sending, see ``camera.freed.FreedSender``.
         freed_in: where the head's own poses arrive by FreeD; None if it sends none.
     """
 
@@ -124,6 +125,7 @@ class CameraSetup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     freed: str = ""
     freed_id: Annotated[int, msgspec.Meta(ge=0, le=255)] = 1
     freed_hz: Annotated[float, msgspec.Meta(ge=1, le=240)] = 50.0
+    freed_offset_ms: Annotated[float, msgspec.Meta(ge=-BEHIND_US / 1000, le=AHEAD_US / 1000)] = 0.0
     freed_in: FreedIn | None = None
 
     @property

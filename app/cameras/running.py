@@ -165,7 +165,9 @@ def _controller(
 def _tracking(camera: Camera) -> FreedSender | None:
     """Return what sends the pose to a virtual set; None if none gets it."""
     to, setup = camera.freed_address(), camera.setup
-    return FreedSender(to, setup.freed_id, setup.mount, setup.freed_hz) if to else None
+    if to is None:
+        return None
+    return FreedSender(to, setup.freed_id, setup.mount, setup.freed_hz, round(setup.freed_offset_ms * 1000))
 
 
 def _pose(camera: Camera, controller: CameraController, size_m: tuple[float, float]) -> CameraPose:

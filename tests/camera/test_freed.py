@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import time
@@ -108,6 +109,32 @@ def test_a_virtual_set_of_another_rate_gets_the_pose_of_its_own_instants() -> No
     assert track.at(145_000) is None, "a pose that is not known any more is not made up"
     track.take(Pose(50.0, -8.0, 30.0), 400, 900_000)
     assert track.at(950_000) == (Pose(50.0, -8.0, 30.0), 400), "no speed from before a gap"
+
+
+def test_a_virtual_set_gets_the_pose_of_the_instant_that_its_picture_shows() -> None:
+    sent: dict[int, list[TrackedPose]] = {}
+    for offset_ms in (-80, 0, 40, -500):
+        receiver = FreedReceiver(0, 1, Mount())
+        sender = FreedSender(("127.0.0.1", receiver.port), 1, Mount(), offset_us=offset_ms * 1000)
+        for tick in range(20):  # 10 degrees a second, later 20
+            sender.send(Pose(0.2 * tick + 0.2 * max(0, tick - 17), -7.0, 30.0), tick, 20_000 * tick)
+        sender.close()
+        sent[offset_ms] = [decode(data) for data in _received(receiver)]
+    assert [pose.pan_deg for pose in sent[0][-2:]] == pytest.approx([3.8, 4.2], abs=1e-4)
+    assert [pose.pan_deg for pose in sent[-80][-2:]] == pytest.approx([2.8, 3.0], abs=1e-4)
+    assert len(sent[-80]) == 16, "of the first 80 ms no pose is known yet"
+    assert sent[40][-1].pan_deg == pytest.approx(4.2 + 0.8, abs=1e-4)
+    assert sent[-500] == [], "a pose that is not known is not made up"
+
+
+def _received(receiver: FreedReceiver) -> list[bytes]:
+    """Return all messages that have arrived on loopback, and close the receiver."""
+    found = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            found.append(receiver._socket.recv(64))
+    receiver.close()
+    return found
 
 
 def test_the_messages_of_another_rate_come_between_the_ticks_and_from_another_mount_once_it_is_set() -> None:
