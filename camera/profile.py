@@ -150,14 +150,15 @@ class LinkProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         sockets: VISCA sockets: commands that the device executes at the same time.
         absolute_speeds: ``each`` if an absolute move carries two speeds, ``shared`` if one.
         speed_mode: to which of the tables that the head has the speeds belong; it is set on each connection. Sony's
-            heads have a slow mode for pan and tilt, the ILME-FR7 24 or 50 steps. Empty sets none. VISCA only.
+            heads have a slow mode for pan and tilt, ILME-FR7 and BRC-AM7 normal or extended steps. Empty sets none.
+            VISCA only.
     """
 
     port: int
     command_interval_us: int
     sockets: int
     absolute_speeds: Literal["each", "shared"]
-    speed_mode: Literal["", "slow-off", "slow-on", "steps-24", "steps-50"] = ""
+    speed_mode: Literal["", "slow-off", "slow-on", "steps-normal", "steps-extended"] = ""
 
 
 class MotionProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -67,7 +67,7 @@ class Tally(msgspec.Struct, frozen=True):
 class SpeedMode(msgspec.Struct, frozen=True):
     """Choose the table of speeds that the steps of a drive mean; see ``camera.profile.LinkProfile``."""
 
-    name: Literal["slow-off", "slow-on", "steps-24", "steps-50"]
+    name: Literal["slow-off", "slow-on", "steps-normal", "steps-extended"]
 
 
 class Cancel(msgspec.Struct, frozen=True):

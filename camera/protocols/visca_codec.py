@@ -1,8 +1,9 @@
 """VISCA over IP on the wire: datagrams, commands and replies as frozen values. No state, no I/O.
 
 A datagram is an 8-byte header (payload type u16, payload length u16, sequence number u32; big endian) and a
-payload of 1 to 16 bytes. Payloads are classic VISCA with the address fixed: ``81 .. FF`` towards the device,
-``90 .. FF`` back (Sony command lists, section VISCA over IP). Numbers travel as half bytes, one per byte.
+payload of 1 to 17 bytes: 16 by Sony's older lists, while an absolute move of 20 bits an axis has 17. Payloads are
+classic VISCA with the address fixed: ``81 .. FF`` towards the device, ``90 .. FF`` back (Sony command lists, section
+VISCA over IP). Numbers travel as half bytes, one per byte.
 
 Positions here are DEVICE units and device signs; ``camera.profile`` turns them into degrees. The direction bytes
 of a drive are absolute (01 is left, whatever the sign of the position units), so a drive has our signs: a positive
@@ -50,7 +51,7 @@ WRONG_SEQUENCE, WRONG_MESSAGE = b"\x0f\x01", b"\x0f\x02"
 
 #: Error codes of ``90 6z ee FF``.
 LENGTH, SYNTAX, BUFFER_FULL, CANCELLED, NO_SOCKET, NOT_EXECUTABLE = 0x01, 0x02, 0x03, 0x04, 0x05, 0x41
-MAX_PAYLOAD = 16
+MAX_PAYLOAD = 17
 
 
 class ViscaError(ValueError):
@@ -290,8 +291,8 @@ def _fixed(body: str) -> Callable[[object, Profile], bytes]:
 _SPEED_MODES = {
     "slow-on": b"\x01\x06\x44\x02",  # BRC-X400 command list, PAN_TILT SLOW
     "slow-off": b"\x01\x06\x44\x03",
-    "steps-24": b"\x01\x7e\x04\x1b\x01",  # ILME-FR7
-    "steps-50": b"\x01\x7e\x04\x1b\x02",
+    "steps-normal": b"\x01\x06\x45\x08",  # ILME-FR7 and BRC-AM7 command lists, Speed Step
+    "steps-extended": b"\x01\x06\x45\x18",
 }
 
 _ENCODERS: dict[type, Callable[..., bytes]] = {

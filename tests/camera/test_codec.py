@@ -50,8 +50,8 @@ GOLDEN: list[tuple[Message, str]] = [
     (Tally(False), "81 01 7e 01 0a 00 03 ff"),
     (SpeedMode("slow-on"), "81 01 06 44 02 ff"),
     (SpeedMode("slow-off"), "81 01 06 44 03 ff"),
-    (SpeedMode("steps-24"), "81 01 7e 04 1b 01 ff"),
-    (SpeedMode("steps-50"), "81 01 7e 04 1b 02 ff"),
+    (SpeedMode("steps-normal"), "81 01 06 45 08 ff"),
+    (SpeedMode("steps-extended"), "81 01 06 45 18 ff"),
     (Cancel(2), "81 22 ff"),
     (InterfaceClear(), "81 01 00 01 ff"),
     (PositionInquiry(), "81 09 06 12 ff"),
@@ -87,6 +87,15 @@ def test_the_h700_takes_five_nibbles_of_pan_and_one_speed() -> None:
     assert codec.decode_position(bytes.fromhex("0f 07 05 0a 08 0e 07 09 06"), H700) == (-35416, -6250)
 
 
+def test_heads_of_twenty_bits_an_axis_take_five_nibbles_of_each_in_seventeen_bytes() -> None:
+    fr7, am7 = load_profile("ilme-fr7"), load_profile("brc-am7")
+    move = Absolute(-40103, 46000, 50, 50)
+    wire = codec.encode(move, fr7)
+    assert wire.hex(" ") == "81 01 06 02 32 32 0f 06 03 05 09 00 0b 03 0b 00 ff"
+    assert codec.decode(codec.unpack(codec.pack(codec.COMMAND, 1, wire)).payload, fr7) == move
+    assert codec.decode_position(bytes.fromhex("0d 05 04 06 08 03 03 04 05 00"), am7) == (-175_000, 210_000)
+
+
 def test_header_and_payload_make_a_datagram() -> None:
     wire = codec.pack(codec.CONTROL, 7, codec.RESET)
     assert wire.hex(" ") == "02 00 00 01 00 00 00 07 01"
@@ -100,7 +109,7 @@ def test_header_and_payload_make_a_datagram() -> None:
         "01 00 00 05 00 00 00 01",
         "01 00 00 06 00 00 00 01 81 09 06 12 ff",
         "99 00 00 01 00 00 00 01 01",
-        "01 00 00 11 00 00 00 01" + " 00" * 17,
+        "01 00 00 12 00 00 00 01" + " 00" * 18,
     ],
 )
 def test_a_datagram_that_contradicts_itself_is_refused(wire: str) -> None:

@@ -118,7 +118,7 @@ def preset(more: str = "", **fields: object) -> str:
             '[[camera]]\nname = "a"\nuser_env = "KEY"\npassword_env = "EMPTY"',
             "the variable EMPTY is empty",
         ),
-        ('[[camera]]\nname = "a"\nprofile = "brc-x40"', "there is none; there are aw-he40, brc-h700, brc-x400"),
+        ('[[camera]]\nname = "a"\nprofile = "brc-x40"', "there is none; there are aw-he40, aw-ue100, brc-am7"),
         ("[[camera]]\nname = 3", "name"),
         ('[[camera]]\nname = "a"\n[[camera]]\nname = "a"', "camera 'a': name: stands twice"),
         ('[[camera]]\nname = ""', "name"),

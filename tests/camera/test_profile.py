@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from camera.profile import ProfileError, load_profile
+from camera.profile import ProfileError, load_profile, profile_names
 
-NAMES = ("brc-x400", "brc-h700")
+NAMES = profile_names()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -24,9 +24,10 @@ def test_an_angle_survives_the_way_to_units_and_back_within_half_a_unit(name: st
 
 
 @pytest.mark.parametrize("name", NAMES)
-@given(units=st.integers(0, 0x4000))
-def test_a_zoom_position_survives_the_way_to_an_angle_and_back(name: str, units: int) -> None:
+@given(share=st.floats(0, 1))
+def test_a_zoom_position_survives_the_way_to_an_angle_and_back(name: str, share: float) -> None:
     zoom = load_profile(name).zoom
+    units = round(share * zoom.max_units)
     assert zoom.units(zoom.width_deg(units)) == units
 
 
@@ -37,6 +38,26 @@ def test_the_x400_turns_right_with_rising_units_and_the_h700_left() -> None:
     assert (x400.tilt.min_deg, x400.tilt.max_deg) == (-20.0, 90.0)
     assert h700.pan.min_deg == pytest.approx(-170.0, abs=0.1)
     assert h700.pan.max_deg == pytest.approx(170.0, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "pan_deg", "tilt_deg", "steps", "slowest_deg_s", "fastest_deg_s"),
+    [
+        ("ilme-fr7", 170, (-30, 195), 50, 0.02, 60),
+        ("brc-am7", 175, (-30, 210), 127, 0.02, 180),
+        ("aw-ue100", 175, (-30, 210), 49, 0.08, 60),
+    ],
+)
+def test_travel_and_steps_are_those_of_the_lists_of_their_makers(
+    name: str, pan_deg: float, tilt_deg: tuple[float, float], steps: int, slowest_deg_s: float, fastest_deg_s: float
+) -> None:
+    profile = load_profile(name)
+    assert (profile.pan.min_deg, profile.pan.max_deg) == pytest.approx((-pan_deg, pan_deg), abs=0.02)
+    assert (profile.tilt.min_deg, profile.tilt.max_deg) == pytest.approx(tilt_deg, abs=0.02)
+    for axis in (profile.pan, profile.tilt):
+        assert (len(axis.speeds_deg_s), axis.speeds_deg_s[0], axis.speeds_deg_s[-1]) == (
+            steps, slowest_deg_s, fastest_deg_s
+        )  # fmt: skip
 
 
 def test_angles_beyond_the_travel_give_its_end() -> None:

@@ -57,6 +57,17 @@ def test_a_head_is_steered_in_the_mode_of_its_profile_also_after_it_was_switched
         head.up = head.down = True
 
 
+@pytest.mark.parametrize("name", ["ilme-fr7", "brc-am7"])
+def test_a_head_of_two_sets_of_steps_is_steered_in_the_finer_one(name: str) -> None:
+    profile = load_profile(name)
+    head = VirtualHead(profile, "visca")
+    head.run(4.0)
+    assert (head.connection.online, head.body.speed_mode) == (True, "steps-extended")
+    head.connection.drive(Drive(16, 0), head.now_us)
+    head.run(1.5)
+    assert turned(head, 2.0) == pytest.approx(3.1, rel=0.05)
+
+
 def test_a_head_that_refuses_the_mode_is_not_steered_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(codec._ENCODERS, SpeedMode, lambda *_: b"\x01\x06\x45\x02")
     head = VirtualHead(SLOW, "visca")
