@@ -15,6 +15,8 @@ Range = tuple[float, float]
 BRAKE_TICKS_MAX = 300
 #: Distance that a target keeps from the edge of a zone.
 MARGIN_DEG = 0.2
+#: A stop may drift this little across an edge; the zone is kept all the same. Heads do not resolve it.
+DRIFT_DEG = 0.01
 
 
 class Zone(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,7 +27,12 @@ class Zone(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def holds(self, pan_deg: float, tilt_deg: float) -> bool:
         """True if a direction is inside."""
-        return self.pan_deg[0] < pan_deg < self.pan_deg[1] and self.tilt_deg[0] < tilt_deg < self.tilt_deg[1]
+        return self.depth_deg(pan_deg, tilt_deg) > 0.0
+
+    def depth_deg(self, pan_deg: float, tilt_deg: float) -> float:
+        """Return how far inside of the nearest edge a direction is; negative outside."""
+        (left, right), (low, high) = self.pan_deg, self.tilt_deg
+        return min(pan_deg - left, right - pan_deg, tilt_deg - low, high - tilt_deg)
 
     def is_near(self, pan: Motion, tilt: Motion) -> bool:
         """True unless the zone is so far away that a stop from this movement cannot end in it."""
@@ -53,19 +60,28 @@ class Bounds(msgspec.Struct, frozen=True):
                 return min(inside, key=lambda edge: abs(edge[0] - pan_deg) + abs(edge[1] - tilt_deg))
         return pan_deg, tilt_deg
 
-    def can_stop(self, pan: Motion, tilt: Motion, brake: Callable[[Motion, Motion], tuple[Motion, Motion]]) -> bool:
-        """True if a camera that brakes from now on stays out of the zones that it is not in now.
+    def can_stop(
+        self,
+        now_deg: tuple[float, float],
+        pan: Motion,
+        tilt: Motion,
+        brake: Callable[[Motion, Motion], tuple[Motion, Motion]],
+    ) -> bool:
+        """True if a camera that brakes after a movement gets no deeper into a zone than it is.
+
+        A zone in which the camera is now, by more than ``DRIFT_DEG``, holds nothing back: it has to get out.
 
         Args:
-            pan, tilt: the movement now.
+            now_deg: pan and tilt before the movement.
+            pan, tilt: after the movement.
             brake: returns the movement one tick of braking later.
         """
-        others = [zone for zone in self.forbidden if zone.is_near(pan, tilt)]
-        others = [zone for zone in others if not zone.holds(pan.position, tilt.position)]
-        if not others:
+        depths = [(zone, zone.depth_deg(*now_deg)) for zone in self.forbidden if zone.is_near(pan, tilt)]
+        kept = [(zone, max(0.0, depth)) for zone, depth in depths if depth <= DRIFT_DEG]
+        if not kept:
             return True
         for _ in range(BRAKE_TICKS_MAX):
-            if any(zone.holds(pan.position, tilt.position) for zone in others):
+            if any(zone.depth_deg(pan.position, tilt.position) > depth for zone, depth in kept):
                 return False
             if max(abs(pan.velocity), abs(tilt.velocity), abs(pan.accel), abs(tilt.accel)) < 1e-3:
                 return True

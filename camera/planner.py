@@ -355,7 +355,5 @@ class Planner:
 
         It was outside, and could stop outside, at the tick before: so braking now is always safe.
         """
-        if any(zone.holds(moved[0].position, moved[1].position) for zone in self.bounds.forbidden):
-            return any(zone.holds(self._pan.position, self._tilt.position) for zone in self.bounds.forbidden)
-        step_s = max(dt_s, TICK_US / 1e6)
-        return self.bounds.can_stop(moved[0], moved[1], lambda pan, tilt: self._braked(pan, tilt, step_s))
+        now_deg, step_s = (self._pan.position, self._tilt.position), max(dt_s, TICK_US / 1e6)
+        return self.bounds.can_stop(now_deg, *moved[:2], lambda pan, tilt: self._braked(pan, tilt, step_s))
