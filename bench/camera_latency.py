@@ -5,7 +5,8 @@ Five questions on simulated matches (seeds 11 to 20), or on a tracked one, sent 
     latency   the ball reaches a planner with a picture of 15 degrees after a fixed delay: RMS and p95 error of the
               picture's middle, share of time with the ball outside, jerk of the plan
     heads     the same plan through heads with a lag (second order, --lag-ms): jerk of the head against the plan's,
-              with error feedback and with the nearest speed, for the BRC-X400 and for a fine table of 127 speeds
+              with error feedback and with the nearest speed, for the BRC-X400, for the 50 steps of the ILME-FR7 and
+              for a fine table of 127 speeds
     events    the whole planner on the engine's messages: pure buffering (K-slack that waits K out), speculation with
               every event believed, by chance, and waiting for confirmation; reaction and arrival
               (``camera.event_scores``), and path wasted on withdrawn events
@@ -76,6 +77,7 @@ SHOWN_S_MAX = 1.0
 MOUNT, PROFILE, FRAMING = Mount(), load_profile(), load_framing()
 #: Speeds of a head with a fine table: 127 from 0.05 to 180 degrees a second, evenly in their logarithm.
 FINE = tuple(float(speed) for speed in np.geomspace(0.05, 180.0, 127))
+FR7_AXIS = load_profile("ilme-fr7").pan
 FINE_AXIS = msgspec.structs.replace(PROFILE.pan, speeds_deg_s=FINE)
 #: A lens that is always ``PICTURE_DEG`` wide.
 FIXED = msgspec.structs.replace(
@@ -321,6 +323,7 @@ def latency_rows(traces: Sequence[Trace], lag_s: float = LAG_S) -> list[Row]:
                 ("x400", PROFILE.pan, False),
                 ("nearest", PROFILE.pan, True),
                 ("fine", FINE_AXIS, False),
+                ("fr7", FR7_AXIS, False),
             ):
                 head = driven(track.plans, axis, nearest, lag_s=lag_s)
                 row[f"{name}_jerk_ratio"] = rms(exact_jerk(head[SETTLES:])) / plan_jerk

@@ -9,6 +9,9 @@ turned, while the attack's direction seldom changes: its room is there before th
 lead room leaves ``RESERVE_DEG`` behind the ball, because a ball that is played back covers that much before the camera
 has turned. So a tight picture has hardly any.
 
+The lower edge shows at most ``BEYOND_M`` of what lies in front of the pitch: play at the near touchline stands low in
+the picture, and the pitch fills it. The ball keeps ``LOW_MARGIN`` of the height below it.
+
 The width is that of the situation, or as much wider as the subjects need. A subject that is hardly likely counts a
 little only, so that the width does not jump when chances change. What is needed is taken at once when it grows and
 let go slowly, with a time constant of ``NARROWING_S``: a picture that pumps is worse than one that is a bit wide.
@@ -26,6 +29,9 @@ from camera.profile import Profile
 
 #: Share of the picture, on each side, that stays free of the ball, and of other subjects.
 BALL_MARGIN, SUBJECT_MARGIN = 0.15, 0.06
+#: Share of the picture's height that stays below a ball for which the picture is raised; how much of the ground beyond
+#: the lines the lower edge may show.
+LOW_MARGIN, BEYOND_M = 0.25, 4.0
 #: Chances of a subject below and above which it does not count, and counts fully.
 UNLIKELY, LIKELY = 0.08, 0.30
 #: Time constant with which a picture narrows that needs to be less wide.
@@ -54,10 +60,11 @@ class Composer:
     Args:
         mount: position and heading of the camera.
         profile: of its head.
+        size_m: length and width of the pitch.
     """
 
-    def __init__(self, mount: Mount, profile: Profile) -> None:
-        self._mount, self._zoom = mount, profile.zoom
+    def __init__(self, mount: Mount, profile: Profile, size_m: tuple[float, float] = (105.0, 68.0)) -> None:
+        self._mount, self._zoom, self._size_m = mount, profile.zoom, size_m
         self._onward = self._attack = 0.0
         self._needed_log: float | None = None
 
@@ -83,6 +90,8 @@ class Composer:
         most_deg = max(0.0, width_deg / 2 - RESERVE_DEG)
         pan_deg += self._direction(focus, dt_s) * min(focus.lead_room * width_deg, most_deg)
         height_deg = self._zoom.height_deg(width_deg)
+        raised_deg = self._lowest_deg(focus.x_m, focus.y_m) + height_deg / 2
+        tilt_deg = max(tilt_deg, min(raised_deg, ball_tilt + (0.5 - LOW_MARGIN) * height_deg))
         return Composition(
             _held(pan_deg, ball_pan, (0.5 - BALL_MARGIN) * width_deg),
             _held(tilt_deg, ball_tilt, (0.5 - BALL_MARGIN) * height_deg),
@@ -107,6 +116,23 @@ class Composer:
             wanted_log = last + (wanted_log - last) * min(1.0, dt_s / NARROWING_S)
         self._needed_log = wanted_log
         return math.exp(wanted_log)
+
+    def _lowest_deg(self, x_m: float, y_m: float) -> float:
+        """Return the tilt at which the pitch begins, less ``BEYOND_M``, in the direction of a place on it.
+
+        The tilt straight down if the camera stands on the pitch.
+        """
+        mount, share = self._mount, 0.0
+        for here_m, there_m, half_m in (
+            (mount.x_m, x_m, self._size_m[0] / 2 + BEYOND_M),
+            (mount.y_m, y_m, self._size_m[1] / 2 + BEYOND_M),
+        ):
+            if abs(here_m) > half_m and here_m != there_m:
+                share = max(share, (math.copysign(half_m, here_m) - here_m) / (there_m - here_m))
+        if share == 0.0:
+            return -90.0
+        share = min(1.0, share)
+        return mount.aim(mount.x_m + share * (x_m - mount.x_m), mount.y_m + share * (y_m - mount.y_m))[1]
 
     def _direction(self, focus: Interest, dt_s: float) -> float:
         """Return the direction of play across the picture, -1 to 1: of the ball, and of the attack."""

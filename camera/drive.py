@@ -53,9 +53,9 @@ class Fit(msgspec.Struct, frozen=True):
         still_deg_s: below this speed of the plan, and with an error within the tolerance, the head stands still.
     """
 
-    horizon_s: float = 0.35
+    horizon_s: float = 0.27
     tolerance: float = 0.04
-    ease_deg_s: float = 1.2
+    ease_deg_s: float = 1.6
     still_deg_s: float = 0.05
 
 

@@ -26,8 +26,8 @@ import math
 
 import msgspec
 
-#: Rates of the nested controllers for a trail of 1 s: the filter is s^3 + 9 s^2 + 18 s + 18.
-ACCEL_RATE, JERK_RATE = 2.0, 9.0
+#: Rates of the nested controllers for a trail of 1 s: the filter is s^3 + 12 s^2 + 24 s + 24.
+ACCEL_RATE, JERK_RATE = 2.0, 12.0
 
 
 class Limits(msgspec.Struct, frozen=True):

@@ -46,6 +46,8 @@ GATE_S = 0.3
 ZOOM_TRAIL_S, ZOOM_OUTER, ZOOM_INNER = 1.2, 0.10, 0.02
 #: Width of the picture of a style's trail; the factor on it is this power of the width's, within bounds.
 TRAIL_WIDTH_DEG, TRAIL_POWER, TRAIL_FACTORS = 15.0, 0.75, (0.8, 2.0)
+#: So much further ahead is a free ball aimed at: until somebody plays it, its path is known.
+FREE_BALL_US = 100_000
 #: Limit of the events of which the time of their first assertion is remembered.
 BEGUN_MAX = 64
 #: Time for which a leg swing announces a kick; limit of the swings that are remembered.
@@ -73,14 +75,16 @@ class Style(msgspec.Struct, frozen=True):
     pan: Limits = Limits(60.0, 90.0, 300.0)
     tilt: Limits = Limits(30.0, 45.0, 150.0)
     zoom: Limits = Limits(0.35, 0.5, 1.5)
-    outer: float = 0.05
-    inner: float = 0.02
+    outer: float = 0.03
+    inner: float = 0.01
     silence_us: int = 300_000
 
 
 CALM = Style(trail_s=0.8, pan=Limits(40.0, 35.0, 100.0), tilt=Limits(20.0, 18.0, 50.0), outer=0.08, inner=0.03)
 NORMAL = Style()
-SPORT = Style(trail_s=0.3, forward=0.3, pan=Limits(90.0, 150.0, 700.0), tilt=Limits(45.0, 75.0, 350.0))
+SPORT = Style(
+    trail_s=0.3, forward=0.3, pan=Limits(90.0, 150.0, 700.0), tilt=Limits(45.0, 75.0, 350.0), outer=0.05, inner=0.02
+)
 STYLES = {"calm": CALM, "normal": NORMAL, "sport": SPORT}
 
 
@@ -171,7 +175,7 @@ class Planner:
         self._pan, self._tilt = Motion(start.pan_deg), Motion(start.tilt_deg)
         self._zoom = Motion(math.log(start.width_deg))
         self.framing, self.chance = framing or load_framing(), chance or load_chances().of
-        self._composer = Composer(mount, profile)
+        self._composer = Composer(mount, profile, size_m)
         self._target = (start.pan_deg, start.tilt_deg)
         self._gates = (_Gate(), _Gate(), _Gate())
         self.delay_us = 0  # measured age of a view on its arrival; added to the lead
@@ -300,7 +304,8 @@ class Planner:
         if self._view is None or now_us - self._view_arrived_us > self.style.silence_us:
             return None
         more_us = round(1e6 * max(0.0, self._trail_s - self.style.trail_s))
-        lead_us = self.style.lead_us + self.delay_us + more_us
+        is_free = self._outlook is not None and self._outlook.contact_s > 0.0
+        lead_us = self.style.lead_us + self.delay_us + more_us + FREE_BALL_US * is_free
         at = Circumstances(self.stream_us, lead_us, frontier_us, self.size_m)
         if self._outlook is not None:
             self.focus = interest(self._outlook, self._bodies, self._pulls, at, self.framing, self.chance)

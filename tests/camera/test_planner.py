@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from camera.composition import RESERVE_DEG, Composer
+from camera.composition import BEYOND_M, RESERVE_DEG, Composer
 from camera.framing import load_framing
 from camera.head import Pose
 from camera.interest import Interest, Subject
@@ -178,6 +178,30 @@ def test_a_tight_picture_keeps_room_behind_the_ball_for_one_that_is_played_back(
         focus = Interest(x_m, 0.0, 0.0, 10.0, 0.0, 10.0, 60.0, (Subject(x_m, 0.0, 0.0, 1.0),), lead_room=0.25)
         wanted = composer.compose(focus, 16.0, 0.02)
     assert 0.0 < wanted.pan_deg - MOUNT.aim(x_m, 0.0)[0] < 8.0 - RESERVE_DEG + 1e-9
+
+
+@pytest.mark.parametrize("mount", [MOUNT, Mount(x_m=-5.0, y_m=58.0, z_m=12.0, heading_deg=-90.0, tilt_offset_deg=-3.0)])
+def test_play_at_the_near_touchline_stands_low_in_a_picture_that_the_pitch_fills(mount: Mount) -> None:
+    composer, near_m, height_deg = Composer(mount, X400), math.copysign(34.0, mount.y_m), X400.zoom.height_deg(30.0)
+
+    def tilt(y_m: float) -> float:
+        ball = Subject(0.0, y_m, 0.0, 1.0)
+        return composer.compose(Interest(0.0, y_m, 0.0, 0.0, 0.0, 30.0, 60.0, (ball,)), 30.0, 0.02).tilt_deg
+
+    line_deg, beyond_deg = (mount.aim(0.0, near_m + math.copysign(m, near_m))[1] for m in (0.0, BEYOND_M))
+    lower_deg = tilt(near_m) - height_deg / 2
+    assert lower_deg == pytest.approx(min(beyond_deg, line_deg - height_deg / 4), abs=0.1)
+    assert tilt(near_m) > line_deg + 1.0, "the ball is low"
+    assert tilt(0.0) == pytest.approx(mount.aim(0.0, 0.0)[1], abs=1e-9), "elsewhere it is in the middle"
+    steps = [tilt(near_m * share / 200) for share in range(201)]
+    assert max(abs(b - a) for a, b in itertools.pairwise(steps)) < 0.3, "no jump of the aim"
+
+
+def test_a_camera_on_the_pitch_has_no_lowest_tilt() -> None:
+    ball = Subject(10.0, 0.0, 0.0, 1.0)
+    mount = Mount(x_m=0.0, y_m=0.0, z_m=2.0, heading_deg=0.0)
+    wanted = Composer(mount, X400).compose(Interest(10.0, 0.0, 0.0, 0.0, 0.0, 30.0, 60.0, (ball,)), 30.0, 0.02)
+    assert wanted.tilt_deg == pytest.approx(mount.aim(10.0, 0.0)[1])
 
 
 def test_a_corrected_mount_moves_the_aim() -> None:
