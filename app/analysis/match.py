@@ -49,7 +49,7 @@ class AnalysedMatch:
 
     Args:
         sheet: the match sheet.
-        tables: the analyst's tables, ``formations``, ``stints``, ``chains`` and ``win_chances``.
+        tables: the analyst's tables, ``formations``, ``stints``, ``chains``, ``win_chances`` and ``transitions``.
         spans: its periods.
         tracks: returns where each player was (``app.tables.tracks.TRACKS``); called once, when a chart needs it.
         ball: the same of the ball (``app.tables.ball.BALL``).

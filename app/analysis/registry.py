@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from app.analysis import duels, passes, places, possession, pressing, running, set_plays, shape, shots, summary
+from app.analysis import (
+    duels,
+    passes,
+    places,
+    possession,
+    pressing,
+    running,
+    set_plays,
+    shape,
+    shots,
+    summary,
+    transitions,
+)
 from app.analysis.match import AnalysedMatch, ChartData
 from app.analysis.selection import Selection
 
@@ -49,6 +61,7 @@ CHARTS: Mapping[str, Chart] = {
     "pressing": Chart("Pressing", "PPDA", pressing.pressing, ("step",), ("players",)),
     "regains": Chart("Pressing", "Balls won", pressing.regains),
     "shape_time": Chart("Pressing", "Pressing index and area of the team", shape.shape_time, ("step",)),
+    "transitions": Chart("Transitions", "Transitions and presses", transitions.transitions, (), ("zone",)),
     "duel_map": Chart("Duels", "Duels", duels.duel_map),
     "duels": Chart("Duels", "Duels by player", duels.duel_table),
     "running": Chart("Running", "Distance by zone of speed", running.running_players, ("zones",)),

@@ -25,6 +25,7 @@ from app.tables.build import flat_tables
 from app.tables.columns import TABLES
 from app.tables.periods import FORMATIONS, PERIODS, formation_table, period_table
 from app.tables.tracks import TRACKS, track_table
+from app.tables.transitions import TRANSITIONS, transition_table
 from app.tables.win_chance import WIN_CHANCES, win_chance_table
 from football.untrusted import UntrustedError, read_parquet
 from replay.match_store import part_file, read_commits
@@ -41,6 +42,7 @@ _FURTHER: Mapping[str, tuple[pa.Schema, Callable[[Path], pa.Table]]] = {
     "stints": (STINTS, stint_table),
     "chains": (CHAINS, chain_table),
     "win_chances": (WIN_CHANCES, win_chance_table),
+    "transitions": (TRANSITIONS, transition_table),
 }
 
 
@@ -71,7 +73,7 @@ def stored_ball(folder: Path | str) -> pa.Table:
 
 def stored_further(folder: Path | str) -> dict[str, pa.Table]:
     """Return the tables that only the analyst's room has: ``periods``, ``formations``, ``stints``, ``chains``,
-    ``win_chances``.
+    ``win_chances``, ``transitions``.
 
     Errors as in :func:`stored_tables`.
     """

@@ -15,7 +15,7 @@ const DRAW = {
   progressive: onPitch.passMap, line_breaking: onPitch.passMap, passes: onPitch.passMap, possession: overTime.shares,
   territory: overTime.shares, sequences: tables.sequences, pressing: overTime.ppda, regains: onPitch.regains,
   players_with_ball: tables.playersWithBall, chains: tables.chains, shape_time: overTime.shapeTime, ball_time: overTime.ballTime,
-  duel_map: onPitch.duelMap, duels: tables.duels, running: overTime.runningPlayers, running_time: overTime.runningTime,
+  transitions: tables.transitions, duel_map: onPitch.duelMap, duels: tables.duels, running: overTime.runningPlayers, running_time: overTime.runningTime,
   sprints: onPitch.runs, heat_map: onPitch.heat, touch_map: onPitch.heat, average_positions: onPitch.averagePositions,
   set_plays: onPitch.setPlays, players: tables.players, comparison: tables.comparison,
   season_teams: tables.season, season_matches: tables.season, season_players: tables.season,

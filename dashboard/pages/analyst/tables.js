@@ -146,6 +146,33 @@ export function chains(rows, notes, context) {
   return [{ node: sortable([["Begin", "click: play it"], ["Team", ""], ["Kind", "sequence of passes (11.1) or double pass (11.2)"], ["Passes", "click: its passes"], ["Length", ""]], lines, "Sequences"), caption: words.join("; ") }];
 }
 
+/* Counts of both teams by kind and outcome; below them each one, which can be played. */
+export function transitions(rows, notes, context) {
+  const kinds = [...new Set(notes.counts.map(([, kind]) => kind))];
+  const kind = context.option("kind", "all kinds", ["all kinds", ...kinds]);
+  const shown = (name) => kind === "all kinds" || kind === name;
+  const sums = kinds.filter(shown).flatMap((name) => [...new Set(notes.counts.filter((one) => one[1] === name).map((one) => one[2]))].map((outcome) => {
+    const cells = context.teams.map((team) => {
+      const behind = rows.filter((row) => row.team === team && row.kind === name && (row.outcome || "") === outcome).flatMap((row) => row.rows);
+      const [, , , n, seconds] = notes.counts.find((one) => one[0] === team && one[1] === name && one[2] === outcome) || [0, 0, 0, 0, null];
+      const made = cell(String(n), behind, context, `${context.overview[team]}: ${name} ${outcome}`);
+      if (seconds) made.append(" · " + number(seconds, 1) + " s");
+      return made;
+    });
+    return element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "words" }, outcome), ...cells);
+  }));
+  const head = element("tr", {}, element("th", { scope: "col" }, "Kind"), element("th", { scope: "col" }, "Which"), ...context.teams.map((team) => element("th", { scope: "col", class: team }, context.overview[team])));
+  const lines = rows.filter((row) => shown(row.kind)).map((row) => ({
+    values: [row.ts_us, row.team, row.kind, row.outcome || "", [row.shirt, row.name].join(" "), row.seconds],
+    line: element("tr", {}, element("td", {}, context.play(row.ts_us, row.end_us, row.clock)), element("td", { class: row.team }, context.overview[row.team]), element("td", { class: "words" }, row.kind),
+      element("td", { class: "words" }, row.outcome || ""), element("td", { class: "words" }, [row.shirt, row.name].filter((part) => part !== null).join(" ")), element("td", {}, number(row.seconds, 1) + " s")),
+  }));
+  return [
+    { node: element("div", { class: "scroll" }, element("table", { class: "counts" }, element("thead", {}, head), element("tbody", {}, ...sums))), stacked: true, caption: "Number and mean length of each; click: the possessions in which they began" },
+    { node: sortable([["Begin", "click: play it"], ["Team", ""], ["Kind", ""], ["Which", "what came of it, or which one it is"], ["Player", ""], ["Length", ""]], lines, "Transitions"), stacked: true },
+  ];
+}
+
 /* Numbers of the chosen players next to each other, whole or for 90 minutes. */
 export function comparison(rows, notes, context) {
   if (rows.length < 2) return [{ empty: "Choose two or more players on the left to compare them." }];

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -315,6 +316,24 @@ def test_selections_are_read_and_refused():
             parse_selection(wrong)
 
 
+#: Transitions and presses.
+TURNS = [
+    event("counterpress.start", 31, "gain:30", "away_7", lost_us=30 * S, seconds=1.0),
+    msgspec.structs.replace(event("counterpress.won", 34, "gain:34", "away_9"), causes=("counterpress.start#gain:30",)),
+    event("counterpress.start", 51, "gain:50", "home_7", lost_us=50 * S),
+    event("counter.end", 40, "chain:34", "away_9", start_us=34 * S, passes=1),
+    event("attack.direct", 47, "chain:45", "home", start_us=45 * S, shot=True),
+    event("press.team.start", 43, "away:42", "away", since_us=42 * S),
+    msgspec.structs.replace(
+        event("press.team.end", 48, "away:42", "away", how="over", since_us=46 * S),
+        causes=("press.team.start#away:42",),
+    ),
+    event("recovery.time", 34, "gain:34", "away_9", variant="<5", seconds=4.0),
+    event("trigger", 44, "pass:43", "away_7", variant="back pass", cue_us=43 * S, on="home_7"),
+    event("trap", 49, "ball:49", "home", variant="sprung"),
+]
+
+
 #: Contacts of both teams, a sequence and a double pass, beside the small match.
 HELD = [
     event("play.live", 29, "ball:29", kick_us=29 * S),
@@ -333,7 +352,23 @@ HELD = [
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory) -> AnalysedMatch:
-    return read_analysed(small_store(tmp_path_factory.mktemp("held") / "store", extra=[*EXTRA, *HELD]))
+    return read_analysed(small_store(tmp_path_factory.mktemp("held") / "store", extra=[*EXTRA, *HELD, *TURNS]))
+
+
+def test_transitions_have_begin_end_outcome_and_counts(held):
+    found = [
+        (row["team"], row["kind"], row["outcome"], row["ts_us"] / S, row["end_us"] / S)
+        for row in rows_of(held, "transitions")
+    ]
+    assert sorted(found, key=str) == sorted([
+        ("away", "counter-press", "won", 30, 34), ("home", "counter-press", "not won", 50, 51),
+        ("away", "counter-attack", None, 34, 40), ("home", "direct attack", "shot", 45, 47),
+        ("away", "team press", "over", 42, 46), ("away", "ball won back", "<5", 30, 34),
+        ("away", "press trigger", "back pass", 43, 44), ("home", "offside trap", "sprung", 49, 49),
+    ], key=str)  # fmt: skip
+    assert ["away", "counter-press", "won", 1, 4.0] in notes_of(held, "transitions")["counts"]
+    assert [row["kind"] for row in rows_of(held, "transitions", players=("home_7",))] == ["counter-press"]
+    assert len(rows_of(held, "transitions", team="away", begin_us=40 * S)) == 2
 
 
 def test_a_player_has_the_ball_until_the_next_contact_or_a_dead_ball(held):
