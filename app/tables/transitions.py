@@ -1,4 +1,4 @@
-"""What a team does when the ball changes sides, and how it presses: counter-presses, attacks, presses, traps."""
+"""Transitions and presses of a match: counter-presses, attacks, balls won back, team presses, triggers, traps."""
 
 from __future__ import annotations
 
