@@ -8,9 +8,11 @@ is how far a frontier trails source progress beyond its horizon; it is the same 
 that are not taken in: those that arrive after they are final. ``clairvoyant`` is source progress of a receiver that
 knows which packets will never arrive and waits for no others: no rule without loss can be sooner.
 
+With ``--patience-ms`` it is played again for each time that a silent source is waited for: what it costs to wait less.
 With ``--cost`` whole engines play the same seconds in turn; their cost is the ratio of CPU time.
 
-    python -m bench.confirmation [--input rtls harsh optical] [--seed N] [--seconds 300] [--cost] [--json FILE]
+    python -m bench.confirmation [--input rtls harsh optical] [--seed N] [--seconds 300]
+        [--patience-ms 3000 1000] [--cost] [--json FILE]
 """
 
 from __future__ import annotations
@@ -71,9 +73,11 @@ def pushes_of(recording: Recording, name: str, seed: int) -> tuple[Recording, li
     return replace(recording, sheet=sheet), [(frame.until_us, [frame]) for frame in frames]
 
 
-def play(pushes: list[Push], follows: bool) -> Iterator[tuple[int, SourceProgress, Counter[str]]]:
+def play(
+    pushes: list[Push], follows: bool, patience_us: int = ALLOWED_LATENESS_US
+) -> Iterator[tuple[int, SourceProgress, Counter[str]]]:
     """Yield the arrival time, the state and the verdicts so far after each push."""
-    settings = ProgressSettings(unpaced_kinds=UNPACED_KINDS, final_follows_sources=follows)
+    settings = ProgressSettings(patience_us, unpaced_kinds=UNPACED_KINDS, final_follows_sources=follows)
     progress = SourceProgress(RAW_KINDS, ALLOWED_LATENESS_US, settings)
     verdicts: Counter[str] = Counter()
     for now_us, arrivals in pushes:
@@ -133,6 +137,18 @@ def measure(pushes: list[Push], lag_us: dict[str, int]) -> dict[str, Any]:
     return result
 
 
+def patient(pushes: list[Push], patience_us: int) -> dict[str, Any]:
+    """Return source progress, sampled, and the verdicts, if silent sources and gaps are waited for no longer."""
+    reported, due_us = [], pushes[0][0] + FIRST_US
+    verdicts: Counter[str] = Counter()
+    for now_us, progress, so_far in play(pushes, True, patience_us):
+        verdicts = so_far
+        if now_us >= due_us and progress.final_us > BEGINNING_US:
+            due_us = now_us + SAMPLE_US
+            reported.append((now_us - progress.reported_us) / 1_000)
+    return {"source_progress_ms": figures(reported), "verdicts": dict(verdicts)}
+
+
 def cost(recording: Recording, pushes: list[Push]) -> dict[str, float]:
     """Return the CPU time of an engine with either rule, in turn, second by second."""
     hierarchy = Hierarchy(RAW_KINDS, build_detectors(recording.sheet))
@@ -159,6 +175,7 @@ def main() -> None:
     parser.add_argument("--input", nargs="+", default=["rtls", "harsh", "optical"])
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--patience-ms", type=int, nargs="*", default=[], help="times that sources are waited for")
     parser.add_argument("--cost", action="store_true", help="measure the CPU time of whole engines, too")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     chosen = parser.parse_args()
@@ -177,6 +194,9 @@ def main() -> None:
             print(f"  {rule:9} reported {row['source_progress_ms']}  final {row['final_ms']}")
             print(f"            excess {row['excess_ms']}  median kind {medians}  slowest kind {slowest}")
             print(f"            verdicts {row['verdicts']}")
+        for patience_ms in chosen.patience_ms:
+            found[f"patience {patience_ms}"] = row = patient(pushes, 1_000 * patience_ms)
+            print(f"  patience of {patience_ms} ms: {row}", flush=True)
         if chosen.cost:
             found["cpu_s"] = cost(recording, pushes)
             print(f"  CPU: {found['cpu_s']}")

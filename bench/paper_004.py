@@ -48,7 +48,7 @@ def shares(path: Path, begin_us: int, end_us: int) -> dict[str, Any]:
     hierarchy, blocks = hierarchy_of(capture.sheet), list(capture.blocks(begin_us, end_us))
     costs = measured_costs(hierarchy, iter(blocks[:MEASURED_BLOCKS]), 1.0)
     by_level: dict[int, list[float]] = defaultdict(list)
-    rows = {}
+    rows: dict[str, dict[str, float]] = {}
     for name, mode in MODES.items():
         running = Running(hierarchy_of(capture.sheet), mode, costs)
         for block in blocks:

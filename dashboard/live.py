@@ -17,7 +17,7 @@ from typing import Final
 import msgspec
 
 from camera.chances import load_chances
-from dashboard.families import family_of
+from dashboard.families import FAMILIES, family_of
 from dashboard.feed import CameraPose, Feed
 from dashboard.frames import Frame, frame_of
 from dashboard.marks import Mark, line_of, marks
@@ -39,6 +39,8 @@ _POSSESSION: Final = "team.possession"
 _MINUTE: Final = "clock.minute"
 _ADDED: Final = "official.added_time"
 _SITUATIONS_MAX: Final = 50
+#: Families that are shown when a page opens.
+_SHOWN: Final = frozenset(family.name for family in FAMILIES if family.shown)
 #: Families whose kinds are counted in the totals at the end.
 _COUNTED: Final = ("shots", "passes", "restarts")
 
@@ -282,6 +284,7 @@ class LiveState:
             message.now_us,
             self.feed.frontier_us(),
             self.feed.input(),
+            sum(count for kind, count in self._steadiness.withdrawn.items() if family_of(kind) in _SHOWN),
         )
         totals = +self._timeline.totals
         message.totals = Totals(

@@ -15,6 +15,7 @@ withdrawal: the event stays. Only what was confirmed or withdrawn teaches.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -73,6 +74,9 @@ class Steadiness:
         share: accepted share of shown events that are withdrawn.
         prior: chance that an event stands by its confidence and age, where little was seen of its kind.
 
+    Attributes:
+        withdrawn: events withdrawn so far, by kind.
+
     Raises:
         ValueError: the share does not lie between 0 and 1.
     """
@@ -81,6 +85,7 @@ class Steadiness:
         if not 0.0 < share < 1.0:
             raise ValueError(f"the accepted share must lie between 0 and 1, not {share}")
         self._share, self._prior = share, prior
+        self.withdrawn: Counter[str] = Counter()
         self._counts: dict[str, _Counts] = {}
         #: Arrival time of the first assertion of each event that may still change, and the kind, by id.
         self._open: dict[str, tuple[str, int]] = {}
@@ -107,6 +112,7 @@ class Steadiness:
                 counts = self._counts.setdefault(kind, _Counts())
                 counts.settle()
                 counts.withdrawn[_step_of(at_us - since_us)] += 1
+                self.withdrawn[kind] += 1
 
     def advance(self, frontier_us: int) -> None:
         """Count as standing all events that the frontier of the inputs confirms."""

@@ -79,8 +79,17 @@ def strip_tables(
     now_us: int,
     frontier_us: int,
     state: InputState | None = None,
+    withdrawn: int = 0,
 ) -> list[Table]:
-    """Return all tables of the strip, in their order on the page; without a ``state`` there is no "Live edge"."""
+    """Return all tables of the strip, in their order on the page.
+
+    Args:
+        health: of the engine.
+        latency, detection: milliseconds by stage, and by kind.
+        now_us, frontier_us: arrival time, and the watermark.
+        state: of the input; without it there is no "Live edge".
+        withdrawn: how many events were withdrawn of the kinds that are shown when the page opens.
+    """
     return [
         *([Table("Live edge", ("",), _edge_rows(state))] if state is not None else []),
         Table("Pipeline latency, ms", PERCENTILES, _latency_rows(latency)),
@@ -88,7 +97,7 @@ def strip_tables(
         Table("Most slack by detector", ("K ms", "alpha"), _unit_rows(health)),
         *([Table("Input", ("",), _input_rows(health.quality, state))] if health and health.quality else []),
         Table("Ordering", ("",), _ordering_rows(health, now_us, frontier_us)),
-        Table("Repairs and losses", ("",), _repair_rows(health)),
+        Table("Repairs and losses", ("",), _repair_rows(health, withdrawn)),
     ]
 
 
@@ -144,9 +153,9 @@ def _ordering_rows(health: Health | None, now_us: int, frontier_us: int) -> list
     ]
 
 
-def _repair_rows(health: Health | None) -> list[tuple[str, ...]]:
+def _repair_rows(health: Health | None, withdrawn: int) -> list[tuple[str, ...]]:
     return [
-        ("retractions", _count(health and health.retractions)),
+        ("retractions", _ABSENT if health is None else f"{health.retractions:,}, {withdrawn:,} of shown kinds"),
         ("duplicates", _count(health and health.duplicates)),
         ("quarantined", _count(health and health.quarantined)),
         ("lost", _lost(health)),

@@ -48,6 +48,7 @@ def test_transcript_a_kind_is_shown_after_the_age_at_which_it_was_withdrawn():
     play(steadiness, [None] * 4_000)
     assert steadiness.age_us(event(99)) == 0, "what is learned changes"
     assert steadiness.age_us(event(99, "pass.complete", 0.8)) > 0, "each kind has its own counts"
+    assert steadiness.withdrawn == {"shot.attempt": 40}
 
 
 def test_a_kind_that_always_stands_is_shown_at_once_though_it_is_not_certain():

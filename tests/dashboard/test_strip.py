@@ -21,13 +21,13 @@ def cells(tables: list[Table], title: str) -> dict[str, tuple[str, ...]]:
 
 
 def test_the_strip_shows_every_counter_of_the_health():
-    tables = strip_tables(HEALTH, {}, {}, now_us=10_500_000, frontier_us=9_000_000)
+    tables = strip_tables(HEALTH, {}, {}, now_us=10_500_000, frontier_us=9_000_000, withdrawn=2)
     assert cells(tables, "Ordering") == {
         "watermark lag": ("1.50 s",), "buffered inputs": ("1,412",), "held for repair": ("7",), "late": ("3",),
         "positions": ("1,234,567",),
     }  # fmt: skip
     assert cells(tables, "Repairs and losses") == {
-        "retractions": ("5",), "duplicates": ("9",), "quarantined": ("2",), "lost": ("1, 4 differ",),
+        "retractions": ("5, 2 of shown kinds",), "duplicates": ("9",), "quarantined": ("2",), "lost": ("1, 4 differ",),
         "failed detectors": ("none",),
     }  # fmt: skip
 

@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 
 from middleware.engine import Engine
 from middleware.ordering.policy import EngineSettings, UnitSettings
-from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.slack.settings import Method, SlackSettings
 from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
 from tests.middleware.streams import expected, run, standing, streams
 from tests.middleware.toys import arrival, hierarchy, raw
 
+OTHERS: tuple[Method, ...] = ("adaptive", "progress", "target", "bett", "bettd", "flink")
 CHOICES = [
     UnitSettings(speculation, retraction, slack)
     for speculation in (FixedAlpha(0.0), FixedAlpha(0.5), FixedAlpha(1.0), AdaptiveAlpha())
     for retraction in ("full", "on-demand", "auto")
-    for slack in (SlackSettings(), SlackSettings("fixed", 0), SlackSettings("fixed", 30))
+    for slack in (SlackSettings(), SlackSettings("fixed", 0), SlackSettings("fixed", 30), *map(SlackSettings, OTHERS))
 ]
 NAMES = [detector.spec.name for detector in hierarchy().detectors]
 switches = st.lists(st.tuples(st.integers(0, 40), st.sampled_from(NAMES), st.sampled_from(CHOICES)), max_size=8)
