@@ -34,6 +34,7 @@ def test_the_newest_match_of_the_same_input_gives_the_first_k(tmp_path: Path):
     played(tmp_path / "a", "2026-11-25T15:00:00+00:00", {"duel": 80_000})
     played(tmp_path / "b", "2026-11-26T15:00:00+00:00", {"duel": 123_400, "header": 0, "gone": 7_000})
     played(tmp_path / "c", "2026-11-27T15:00:00+00:00", {"duel": 900_000}, channel="harsh")
+    played(tmp_path / "d", "2026-11-28T15:00:00+00:00", {"duel": 0, "header": 0})
     (tmp_path / "other").mkdir()
     choice = parse_slack(beginning(tmp_path).slack)
     assert {name: one.k_us for name, one in choice.by_detector.items()} == {"duel": 123_400}
