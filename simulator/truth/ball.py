@@ -55,8 +55,9 @@ PEAKS_M_S2 = {"touch": 20.0, "hit": 55.0, "hard": 150.0}
 TURN_RAD, STEP_M_S, STEP_BELOW_M_S = 0.5, 2.0, 10.0
 _STILL_M_S = 1.0
 
-_X_UP, _X_DOWN, _Y_UP, _Y_DOWN, _CIRCLE_OUT, _CIRCLE_IN = range(6)
-_HEIGHT, _SPEED, _STATIC, _MOVING, _BOUNCE, _RING = range(6, 12)
+#: Codes of what a pass finds; floats, for the compiler makes a function anew for each whole number that it is given.
+_X_UP, _X_DOWN, _Y_UP, _Y_DOWN, _CIRCLE_OUT, _CIRCLE_IN = map(float, range(6))
+_HEIGHT, _SPEED, _STATIC, _MOVING, _BOUNCE, _RING = map(float, range(6, 12))
 #: Entries of the state: known, bands of x and y, in circle, slow since, at rest, where (x, y), one more than when it
 #: fell last, place before (3); from 12 the bands of height and speed (band, candidate, since, place then), from 24 the
 #: rings.
@@ -189,17 +190,21 @@ def _part(name: str, y_m: float) -> str:
 
 
 @njit(cache=True)
-def _put(results: Floats, count: int, code: int, t: float, aux: float, since: float, position: Floats) -> int:
+def _put(
+    results: Floats, count: int, code: float, t: float, aux: float, since: float, x: float, y: float, z: float
+) -> int:
+    """Write a result."""
     results[count, 0], results[count, 1], results[count, 2], results[count, 3] = code, t, aux, since
-    results[count, 4:] = position
+    results[count, 4], results[count, 5], results[count, 6] = x, y, z
     return count + 1
 
 
 @njit(cache=True)
-def _between(results: Floats, count: int, code: int, t: float, aux: float, share: float, a: Floats, b: Floats) -> int:
+def _between(results: Floats, count: int, code: float, t: float, aux: float, share: float, a: Floats, b: Floats) -> int:
     """Write a result at a share of the path from ``a`` to ``b``, which is reached at ``t``."""
     share = min(max(share, 0.0), 1.0)
-    return _put(results, count, code, t - (1.0 - share) * STEP_S, aux, 0.0, a + (b - a) * share)
+    x, y, z = a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share, a[2] + (b[2] - a[2]) * share
+    return _put(results, count, code, t - (1.0 - share) * STEP_S, aux, 0.0, x, y, z)
 
 
 @njit(cache=True)
@@ -216,37 +221,44 @@ def _circle_share(a: Floats, b: Floats, radius: float, leaves: bool) -> float:
 
 @njit(cache=True)
 def _walk(
-    table: Floats, band: int, axis: int, a: Floats, b: Floats, t: float, up: int, results: Floats, count: int
-) -> tuple[int, int]:
-    """Cross line after line from ``band`` on the path from ``a`` to ``b`` in a step that ends at ``t``."""
-    step = b[axis] - a[axis]
-    while band < len(table) and b[axis] > table[band, 1]:
-        share = (table[band, 1] - a[axis]) / step if step != 0.0 else 1.0
-        count = _between(results, count, up, t, band, share, a, b)
+    table: Floats, band: int, begin: float, end: float, a: Floats, b: Floats, t: float, up: float, results: Floats,
+    count: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Cross line after line from ``band`` on the path from ``a`` to ``b``, in a step that ends at ``t``.
+
+    ``begin`` and ``end`` are their coordinates across the lines.
+    """
+    step = end - begin
+    while band < len(table) and end > table[band, 1]:
+        share = (table[band, 1] - begin) / step if step != 0.0 else 1.0
+        count = _between(results, count, up, t, float(band), share, a, b)
         band += 1
-    while band > 0 and b[axis] < table[band - 1, 0]:
+    while band > 0 and end < table[band - 1, 0]:
         band -= 1
-        share = (table[band, 0] - a[axis]) / step if step != 0.0 else 1.0
-        count = _between(results, count, up + 1, t, band, share, a, b)
+        share = (table[band, 0] - begin) / step if step != 0.0 else 1.0
+        count = _between(results, count, up + 1.0, t, float(band), share, a, b)
     return band, count
 
 
 @njit(cache=True)
 def _banded(
-    s: Floats, at: int, value: float, bounds: Floats, t: float, position: Floats, code: int, results: Floats, count: int
+    s: Floats, value: float, bounds: Floats, t: float, position: Floats, code: float, results: Floats, count: int
 ) -> int:
-    """Follow a banded value; a new band that lasts long enough is emitted, dated at its beginning."""
+    """Follow a banded value; a new band that lasts long enough is emitted, dated at its beginning.
+
+    ``s`` is the part of the state that is the value's own.
+    """
     band = np.float64(np.sum(value >= bounds))
-    if band == s[at]:
-        s[at + 1] = band
+    if band == s[0]:
+        s[1] = band
         return count
-    if band != s[at + 1]:
-        s[at + 1], s[at + 2] = band, t
-        s[at + 3 : at + 6] = position
-    if t - s[at + 2] < _HOLD_S - _SAME_S:
+    if band != s[1]:
+        s[1], s[2] = band, t
+        s[3:6] = position
+    if t - s[2] < _HOLD_S - _SAME_S:
         return count
-    s[at] = band
-    return _put(results, count, code, s[at + 2], band, 0.0, s[at + 3 : at + 6])
+    s[0] = band
+    return _put(results, count, code, s[2], band, 0.0, s[3], s[4], s[5])
 
 
 @njit(cache=True)
@@ -273,7 +285,7 @@ def _scan(
     x_table: Floats, y_table: Floats, heights: Floats, speeds: Floats, rings: Floats, results: Floats,
 ) -> int:  # fmt: skip
     """Scan the steps once; return the number of rows written to ``results``, -1 if it has too few."""
-    count = 0
+    count = np.int64(0)
     for i in range(len(path)):
         if count > len(results) - 40:
             return -1
@@ -284,28 +296,28 @@ def _scan(
             _begin(s, b, speed, half_length_m, x_table, y_table, heights, speeds, rings)
         else:
             a = s[_BEFORE : _BEFORE + 3].copy()
-            x_band, count = _walk(x_table, int(s[1]), 0, a, b, t, _X_UP, results, count)
-            y_band, count = _walk(y_table, int(s[2]), 1, a, b, t, _Y_UP, results, count)
+            x_band, count = _walk(x_table, int(s[1]), a[0], b[0], a, b, t, _X_UP, results, count)
+            y_band, count = _walk(y_table, int(s[2]), a[1], b[1], a, b, t, _Y_UP, results, count)
             s[1], s[2] = x_band, y_band
             limit, away = CIRCLE_RADIUS_M + BALL_RADIUS_M * s[3], math.hypot(b[0], b[1])
             if (away <= limit) != (s[3] != 0.0):
                 share = _circle_share(a, b, limit, s[3] != 0.0)
-                count = _between(results, count, _CIRCLE_OUT if s[3] else _CIRCLE_IN, t, 0, share, a, b)
+                count = _between(results, count, _CIRCLE_OUT if s[3] else _CIRCLE_IN, t, 0.0, share, a, b)
                 s[3] = 1.0 - s[3]
-        count = _banded(s, _HEIGHT_AT, b[2], heights, t, b, _HEIGHT, results, count)
-        count = _banded(s, _SPEED_AT, speed, speeds, t, b, _SPEED, results, count)
+        count = _banded(s[_HEIGHT_AT:_SPEED_AT], b[2], heights, t, b, _HEIGHT, results, count)
+        count = _banded(s[_SPEED_AT:_RING_AT], speed, speeds, t, b, _SPEED, results, count)
         count = _rest(s, b, speed, t, results, count)
         if vz < -_FALL_M_S and b[2] < _BOUNCE_M:
             s[8] = t + 1.0
         elif s[8] and (vz > 0.1 or t + 1.0 > s[8] + _TURN_S + _SAME_S):
             if vz > 0.1 and b[2] < _BOUNCE_M:
-                count = _put(results, count, _BOUNCE, t, 0, 0.0, b)
+                count = _put(results, count, _BOUNCE, t, 0.0, 0.0, b[0], b[1], b[2])
             s[8] = 0.0
         for k in range(2 * len(rings)):
             away = math.hypot(b[0] - (half_length_m if k % 2 else -half_length_m), b[1])
             if s[_RING_AT + k] == 0.0 and away < rings[k // 2]:
                 s[_RING_AT + k] = 1.0
-                count = _put(results, count, _RING, t, k, 0.0, b)
+                count = _put(results, count, _RING, t, float(k), 0.0, b[0], b[1], b[2])
             elif s[_RING_AT + k] and away > rings[k // 2] + _RING_LEAVE_M:
                 s[_RING_AT + k] = 0.0
         s[_BEFORE : _BEFORE + 3] = b
@@ -318,13 +330,13 @@ def _rest(s: Floats, position: Floats, speed: float, t: float, results: Floats, 
     slow = speed <= _SLOW_M_S
     if s[5]:
         if speed >= _MOVING_M_S or math.hypot(position[0] - s[6], position[1] - s[7]) > _LEFT_M:
-            count = _put(results, count, _MOVING, t, 0, s[4], position)
+            count = _put(results, count, _MOVING, t, 0.0, s[4], position[0], position[1], position[2])
             s[5], s[4] = 0.0, t if slow else -1.0
     elif not slow:
         s[4] = -1.0
     elif s[4] < 0.0:
         s[4] = t
     elif t - s[4] >= _STATIC_S - _SAME_S:
-        count = _put(results, count, _STATIC, t, 0, s[4], position)
+        count = _put(results, count, _STATIC, t, 0.0, s[4], position[0], position[1], position[2])
         s[5], s[6], s[7] = 1.0, position[0], position[1]
     return count
