@@ -189,6 +189,11 @@ const heights = [...document.querySelectorAll('.card svg text')].map((one) => on
 return [outside, Math.min(...heights), document.documentElement.scrollWidth <= innerWidth];
 """
 
+CUT_TABS = """
+return [...document.querySelectorAll('#tabs button')].filter((one) => one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.textContent);
+"""
+
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("size", "letter_px"), [((3840, 2160), 20), ((1180, 820), 10), ((820, 1180), 10)])
@@ -199,6 +204,7 @@ def test_charts_fill_their_cards_at_any_size(browser: Browser, url: str, size: t
         outside, least_px, fits = browser.run(DRAWN)
         assert (outside, fits) == ([], True), group
         assert least_px >= letter_px, group
+        assert browser.run(CUT_TABS) == []
     browser.resize(1280, 720)
 
 
