@@ -87,7 +87,9 @@ def panel(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         url = servers.open_page(feed)
         updates = tuple(UpdateRecord(seq, 1, 10 * US, one) for seq, one in enumerate((PASS, GOAL)))
         feed.apply(UpdateMessage(sheet.match_id, 0, 10 * US, 0, updates, continues_from=0, view=view_at(10 * US)), 0)
+        browser.errors()
         yield Panel(browser, url, token, folder)
+        browser.driver.get("about:blank")  # a page whose server has stopped would go on asking for it
 
 
 def test_two_keys_enter_the_common_decisions(panel: Panel):
