@@ -163,6 +163,13 @@ def test_the_pictures_are_drawn_and_nothing_of_a_file_becomes_markup(browser: Br
     assert browser.run("return document.querySelectorAll('.name b').length") == 0
     fits = "return [document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
     assert browser.run(fits) == [1280, 720]
+    sizes = "return [...document.querySelectorAll('.picture')].map(p => [p.offsetWidth, p.offsetHeight])"
+    (first, second), lines = (
+        browser.run(sizes),
+        "return [...document.querySelectorAll('.presets')].map(p => p.innerText)",
+    )
+    assert first == second, "one camera has presets and the other has none; their pictures are as large"
+    assert [bool(one) for one in browser.run(lines)] == [True, False]
 
 
 def test_the_figures_of_the_steering_are_shown(browser: Browser, play: Play):
