@@ -80,6 +80,9 @@ class Anchors:
         self._grows = not last_single
         self._regular = strategy == "stam" and is_regular(self.branch)
         self._maximal = MaximalSearch(search) if self._regular else None
+        repeats = any(step.most != 1 for step in steps)
+        #: True if all picks that end with an anchor are its matches; of single steps none contains another.
+        self._every = self.by_end and self.branch.is_simple and (strategy == "stam-all" or not repeats)
         self._simple = strategy == "stnm" and self.branch.is_simple
         #: True if ends rise with starts and a match ends with one event; then no start behind this one has a match.
         self._rises = self._simple and not self._grows and len(steps) > 1
@@ -338,11 +341,11 @@ class Anchors:
             return tuple(flat(bound) for bound in search.branching(anchor))
         if self.by_end:
             self._refuse_explosion(anchor)
+        if self._every:
+            return tuple(every_pick_up_to(search, anchor))
         if self._maximal is not None:
             regular = self._maximal.ending_with(anchor) if self.by_end else self._maximal.beginning_with(anchor)
             return tuple(flat(bound) for bound in regular)
-        if self.by_end and self.branch.is_simple and strategy == "stam-all":
-            return tuple(every_pick_up_to(search, anchor))
         if self.by_end:
             picked = (search.picks(first, anchor) for first in self._starts_until(anchor))
         else:
