@@ -89,6 +89,8 @@ class Anchors:
         self._reached: PatternEvent | None = None
         #: True if each last step but one goes on to the first end behind it, whatever else the match has.
         self._takes_first = strategy == "stnm-all" and self.branch.is_simple and not self._grows and len(steps) > 1
+        #: True if starts with the same next event share all but their first event.
+        self._shares = first_single and not search.limits
         #: The lists of the steps that a match needs, the rarest first; and the number of ends so far.
         self._rarest = [search.lists[at] for at, step in enumerate(steps[:-1]) if step.least]
         self._ends = 0
@@ -188,11 +190,17 @@ class Anchors:
 
     def _add_ending_with(self, end: PatternEvent) -> None:
         """Add the matches that end with the newest event; those before stay."""
-        starts = self.search.lists[0]
-        for start in starts[bisect_left(starts, (end[0] - self.within_us,)) : self.search.until(starts, end)]:
-            if found := tuple(self.search.every_next_simple(start, end)):
-                self.matches[start.id] = self.matches.get(start.id, ()) + found
-                self._emit((), found)
+        search, starts, second = self.search, self.search.lists[0], self.search.lists[1]
+        shared_from, found = -1, []
+        for start in starts[bisect_left(starts, (end[0] - self.within_us,)) : search.until(starts, end)]:
+            index = search.after(second, start) if self._shares else -1
+            if index < 0 or index != shared_from:
+                shared_from, found = index, search.every_next_simple(start, end)
+            else:
+                found = [(start, *match[1:]) for match in found]
+            if found:
+                self.matches[start.id] = self.matches.get(start.id, ()) + tuple(found)
+                self._emit((), tuple(found))
 
     def _is_taken_before(self) -> bool:
         """True if every event of the last step but one has had an earlier end: then the newest end is in no match."""

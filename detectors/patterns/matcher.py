@@ -13,7 +13,7 @@ branches that it may complete, so that other patterns cost nothing. Patterns tha
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from detectors.patterns.anchors import COMPLETES, FORBIDDEN, STARTS, TAKES_UP, Anchors, Chains
@@ -158,7 +158,7 @@ class Matcher:
 
     def _partition(self, names: tuple[str, ...], event: PatternEvent) -> _Partition | None:
         """The partition of an event; None if it lacks a key."""
-        key = tuple(event.payload.get(name) for name in names)
+        key = tuple([event.payload.get(name) for name in names])  # a generator costs twice as much, at each event
         if None in key:
             return None
         partition = self._partitions.get((names, key))
@@ -273,26 +273,23 @@ class _Partition:
         (first, _), *further = members
         numbers, shortest_us = [number for number, _ in members], members[-1][1]
 
-        def emit(diff: int, match: Match) -> None:
-            lasts_us = match[-1][0] - match[0][0]
+        def emit(diff: int, matches: Iterable[Match]) -> None:
             if not further:
-                changes.append(Change(diff, match, first))
-            elif lasts_us <= shortest_us:
-                changes.extend([Change(diff, match, number) for number in numbers])
-            else:
-                changes.extend([Change(diff, match, number) for number, within_us in members if lasts_us <= within_us])
+                changes.extend([Change(diff, match, first) for match in matches])
+                return
+            for match in matches:
+                lasts_us = match[-1][0] - match[0][0]
+                fit = numbers if lasts_us <= shortest_us else [n for n, within_us in members if lasts_us <= within_us]
+                changes.extend([Change(diff, match, number) for number in fit])
 
         def emit_one(before: tuple[Match, ...], after: tuple[Match, ...]) -> None:
             if not before:
-                for match in after:
-                    emit(1, match)
+                emit(1, after)
                 return
             old = {tuple(event.id for event in match): match for match in before}
             new = {tuple(event.id for event in match): match for match in after}
             for diff, these, others in ((-1, old, new), (1, new, old)):
-                for ids, match in these.items():
-                    if ids not in others:
-                        emit(diff, match)
+                emit(diff, [match for ids, match in these.items() if ids not in others])
 
         def emit_supported(before: tuple[Match, ...], after: tuple[Match, ...]) -> None:
             assert supports is not None  # only of ambiguous patterns
@@ -304,7 +301,7 @@ class _Partition:
                     if not count:
                         del supports[ids]
                     if count == (diff > 0):
-                        emit(diff, match)
+                        emit(diff, (match,))
 
         return emit_one if supports is None else emit_supported
 
