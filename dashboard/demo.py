@@ -21,7 +21,7 @@ from dashboard.routes import page_routes
 from dashboard.server import WebServer
 from football.match_sheet import MatchSheet, Player, Team
 from football.truth_kinds import LEVELS
-from football.update_stream import BallView, BodyView, EventRecord, Health, UpdateRecord, View
+from football.update_stream import BallView, BodyView, EventRecord, Health, UpdateRecord, View, WatermarkHold
 
 PASS_US: Final = 1_600_000
 FRONTIER_LAG_US: Final = 2_500_000
@@ -299,6 +299,9 @@ def _health(now_us: int, passes: int) -> Health:
         alpha={"pass_outcome": 0.2, "shot": 0.35, "player_hits_ball": 0.35, "near": 0.5, "fusion": 1.0},
         buffered=412 + passes % 37, held=2_950 + passes % 91, late=passes // 4, retractions=passes // 5, lost=0,
         duplicates=passes * 3, quarantined=2, positions=now_us * 1150 // 1_000_000,
+        lag_us={"pass_outcome": 182_000, "shot": 63_000, "player_hits_ball": 51_000, "near": 72_000, "fusion": 88_000},
+        work_shares={"fusion": 0.31, "near": 0.22, "player_hits_ball": 0.04, "shot": 0.02, "pass_outcome": 0.01},
+        hold=WatermarkHold("source", "home_7.left_foot", 800_000, 7_100_000),
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from dashboard.marks import Mark, line_of, marks
 from dashboard.race import Race, RaceKeeper
 from dashboard.score import Score, ScoreKeeper
 from dashboard.steadiness import STEADY, Steadiness
-from dashboard.strip import DetectionLatency, Table, strip_tables
+from dashboard.strip import DetectionLatency, Table, strip_tables, watermark_sentence
 from football.kind_names import kind_name, variant_name
 from football.lifecycle import ENTRIES_PER_GROUP, Entry, Lifecycle, State
 from football.match_sheet import MatchSheet
@@ -126,6 +126,7 @@ class Message(msgspec.Struct, omit_defaults=True):
     problems: tuple[str, ...] | None = None
     kinds: list[tuple[str, str]] | None = None
     strip: list[Table] | None = None
+    watermark: str | None = None
     totals: Totals | None = None
     sheet: MatchSheet | None = None
     run: str | None = None
@@ -286,6 +287,7 @@ class LiveState:
             self.feed.input(),
             sum(count for kind, count in self._steadiness.withdrawn.items() if family_of(kind) in _SHOWN),
         )
+        message.watermark = watermark_sentence(self.feed.health())
         totals = +self._timeline.totals
         message.totals = Totals(
             [(kind_name(kind), count) for kind, count in totals.most_common() if family_of(kind) in _COUNTED]

@@ -108,7 +108,13 @@ def _layout(sheet: MatchSheet, links: Collection[tuple[str, str]], rooms: Collec
             html.Canvas(
                 id="lanes", role="img", **{"aria-label": "Timeline by level, the last minute; the list has its events"}
             ),
-            html.Section(id="strip", className="strip", hidden=True, **{"aria-label": "Engine"}),
+            html.Section(
+                [html.Div(id="strip-tables"), html.P(id="watermark")],
+                id="strip",
+                className="strip",
+                hidden=True,
+                **{"aria-label": "Engine"},
+            ),
             _officials(),
             dcc.Store(id="mounted"),
         ],

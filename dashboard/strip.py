@@ -23,6 +23,9 @@ WATCHED: Final = {"hit": "hit", "pass.attempt": "pass", "shot.attempt": "shot"}
 #: Number of latencies retained of each of these kinds: those of the newest minutes.
 KEPT: Final = 400
 ROWS: Final = 5
+#: A source that has sent nothing for so long is called silent; below it, it is merely the slowest.
+SILENT_US: Final = 500_000
+UNIT_COLUMNS: Final = ("K ms", "alpha", "lag ms", "cost")
 PERCENTILES: Final = ("p50", "p95", "p99")
 _ABSENT: Final = "–"
 
@@ -92,13 +95,32 @@ def strip_tables(
     """
     return [
         *([Table("Live edge", ("",), _edge_rows(state))] if state is not None else []),
-        Table("Pipeline latency, ms", PERCENTILES, _latency_rows(latency)),
-        Table("Detection latency, ms", PERCENTILES, _latency_rows(detection)),
-        Table("Most slack by detector", ("K ms", "alpha"), _unit_rows(health)),
+        Table("Pipeline, ms", PERCENTILES, _latency_rows(latency)),
+        Table("Detection, ms", PERCENTILES, _latency_rows(detection)),
+        Table("Most slack", UNIT_COLUMNS, _unit_rows(health)),
         *([Table("Input", ("",), _input_rows(health.quality, state))] if health and health.quality else []),
         Table("Ordering", ("",), _ordering_rows(health, now_us, frontier_us)),
         Table("Repairs and losses", ("",), _repair_rows(health, withdrawn)),
     ]
+
+
+def watermark_sentence(health: Health | None) -> str:
+    """Return what holds the watermark back, as a sentence; empty if it is not known."""
+    if health is None or (hold := health.hold) is None:
+        return ""
+    source, since = hold.source, f"{hold.since_us / 1e6:.1f} s"
+    limit = f"; it waits {hold.patience_us / 1e6:.1f} s at most."
+    if hold.reason == "source" and hold.since_us < SILENT_US:
+        return f"The watermark follows the slowest source, {source}."
+    return {
+        "none": "No source is waited for: the watermark stands where the input does.",
+        "lateness": "The watermark trails the newest position by the allowed lateness: packets may come that late.",
+        "distrust": "The watermark trails by the allowed lateness: a source numbers its packets out of order.",
+        "new": "The watermark waits for sources that have sent nothing yet.",
+        "source": f"The watermark waits for {source}, silent for {since}{limit}",
+        "gap": f"The watermark waits for a packet of {source}, missing for {since}{limit}",
+        "silent": f"The watermark waits for what {source} may still owe, silent for {since}{limit}",
+    }[hold.reason]
 
 
 def _latency_rows(latency: Mapping[str, Mapping[str, float]]) -> list[tuple[str, ...]]:
@@ -136,7 +158,13 @@ def _unit_rows(health: Health | None) -> list[tuple[str, ...]]:
         return []
     slowest: Sequence[str] = sorted(health.slack_us, key=lambda unit: (-health.slack_us[unit], unit))[:ROWS]
     return [
-        (unit.replace("_", " "), _figure(health.slack_us[unit] / 1000), _alpha(health.alpha.get(unit)))
+        (
+            unit.replace("_", " "),
+            _figure(health.slack_us[unit] / 1000),
+            _alpha(health.alpha.get(unit)),
+            _figure(health.lag_us.get(unit, 0) / 1000),
+            f"{health.work_shares.get(unit, 0):.1%}" if health.work_shares else _ABSENT,
+        )
         for unit in slowest
     ]
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import Literal
 
 import msgspec
 
@@ -91,6 +92,15 @@ class View(msgspec.Struct, frozen=True, gc=False):
     players: tuple[BodyView, ...]
 
 
+class WatermarkHold(msgspec.Struct, frozen=True, gc=False):
+    """The reason for which the watermark of the inputs advances no further; see ``middleware.sources.final_limit``."""
+
+    reason: Literal["lateness", "distrust", "new", "source", "gap", "silent", "none"]
+    source: str = ""
+    since_us: int = 0
+    patience_us: int = 0
+
+
 class Health(msgspec.Struct, frozen=True, gc=False):
     """State of the ordering, since the start of the match unless said otherwise.
 
@@ -101,7 +111,10 @@ class Health(msgspec.Struct, frozen=True, gc=False):
     ``positions`` and ``packets`` count readable input; ``retractions`` counts published -1 updates. ``busy`` is
     the engine's share of the time available, by load accounting. ``failed`` has the error of detectors that have
     raised and are silent now, ``faults`` how often each broke its contract. ``quality`` is the measured quality of
-    what has arrived, some seconds old at most.
+    what has arrived, some seconds old at most. ``lag_us`` is how far the oldest waiting input of a unit lies behind
+    ``clk_us``; a unit in which nothing waits is absent. ``work_shares`` is each detector's part of the work of all
+    since the beginning, by counted steps and their measured cost; empty before the first measurement. ``hold`` is
+    what holds the watermark back.
     """
 
     clk_us: int
@@ -122,6 +135,9 @@ class Health(msgspec.Struct, frozen=True, gc=False):
     faults: Mapping[str, int] = {}
     differing_copies: int = 0
     quality: InputQuality | None = None
+    lag_us: Mapping[str, int] = {}
+    work_shares: Mapping[str, float] = {}
+    hold: WatermarkHold | None = None
 
 
 class UpdateMessage(msgspec.Struct, frozen=True, gc=False):

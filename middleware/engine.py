@@ -208,7 +208,8 @@ class Engine:
         progress, counts = self._progress, self._counts
         return engine_health(
             self._names, self._units, progress.clk_us, progress.final_us, self._load.busy, counts.duplicates,
-            counts.lost, counts.differing, self._faults.by_detector,
+            counts.lost, counts.differing, self._faults.by_detector, progress.final_hold(counts.now_us),
+            self._load.costs.step_us,
         )  # fmt: skip
 
     def metrics(self) -> dict[str, DetectorMetrics]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from middleware.isolation import Failed, Fault
 from middleware.load_accounting import total
 from middleware.ordering.retraction import Mode
 from middleware.ordering.unit import OrderingUnit
+from middleware.sources.final_limit import NO_HOLD, FinalHold
+
+#: Smallest share of the work that is reported: health goes out twice a second.
+_MIN_SHARE = 0.001
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,10 @@ class EngineHealth:
         faults: by detector, then by sort of fault, see ``middleware.isolation.Faults.note``.
         failed: error of each detector with a unit that has failed and, as things stand, will emit nothing more.
         differing: see ``middleware.push_result.Counts``.
+        lag_us: of each detector with waiting inputs, how far the oldest of them lies behind ``clk_us``.
+        work_shares: each detector's share of all detectors' work since the beginning, by counted steps and measured
+            costs; without the smallest, and empty before the first measurement.
+        hold: what holds final back.
         others: see :class:`DetectorMetrics` and ``middleware.load_accounting.Counters``.
     """
 
@@ -79,6 +87,9 @@ class EngineHealth:
     busy: float
     failed: Mapping[str, str]
     faults: Mapping[str, Mapping[str, Fault]]
+    lag_us: Mapping[str, int] = field(default_factory=dict)
+    work_shares: Mapping[str, float] = field(default_factory=dict)
+    hold: FinalHold = NO_HOLD
 
 
 def failure(state: object) -> str:
@@ -96,11 +107,15 @@ def engine_health(
     lost: int,
     differing: int,
     faults: Mapping[str, Mapping[str, Fault]],
+    hold: FinalHold = NO_HOLD,
+    step_us: Mapping[str, float] | None = None,
 ) -> EngineHealth:
-    """Return the health of all units; the last six arguments are the engine's own figures."""
+    """Return the health of all units; the arguments after ``units`` are the engine's own figures."""
     slack: dict[str, int] = {}
     alpha: dict[str, float] = {}
     failed: dict[str, str] = {}
+    lag_us: dict[str, int] = {}
+    work_us: dict[str, float] = {}
     waiting = held = late = redone = retracted = 0
     for name, by_key in zip(names, units, strict=True):
         for unit in by_key.values():
@@ -108,17 +123,23 @@ def engine_health(
                 slack[name] = unit.slack.k_us
             if name not in alpha or unit.alpha > alpha[name]:
                 alpha[name] = unit.alpha
+            if (behind_us := clk_us - unit.oldest_waiting_us) > lag_us.get(name, 0):
+                lag_us[name] = behind_us
             waiting += unit.waiting
             held += unit.held
             counters = unit.counters
             late += counters.late
             redone += counters.redone
+            if step_us and name in step_us:
+                work_us[name] = work_us.get(name, 0.0) + (counters.stepped + counters.redone) * step_us[name]
             retracted += counters.retracted
             if error := failure(unit.buffer.newest_state):
                 failed[name] = error
+    all_us = sum(work_us.values())
+    shares = {name: round(own_us / all_us, 4) for name, own_us in work_us.items() if own_us > _MIN_SHARE * all_us}
     return EngineHealth(
         clk_us, final_us, slack, alpha, waiting, held, late, redone, retracted, duplicates, lost, differing, busy,
-        failed, faults,
+        failed, faults, lag_us, shares, hold,
     )  # fmt: skip
 
 

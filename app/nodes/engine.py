@@ -183,15 +183,20 @@ class NodesEngine:
             duplicates=gate.duplicates,
             lost=gate.losses,
             differing=gate.differing,
+            hold=gate.progress.final_hold(self._host.now_us),
         )
         return health_of_all(own, (status.health for status in self._statuses.values()))
 
     def set_costs(self, costs: Costs) -> None:
         """Do nothing: over nodes, nothing adapts to load."""
 
-    def check_purity(self, name: str, steps: int) -> None:
-        """Repeat some of a detector's last steps, if it runs here; the other nodes do so at each commit."""
+    def check_purity(self, name: str, steps: int) -> int:
+        """Repeat some of a detector's last steps, if it runs here; the other nodes do so at each commit.
+
+        Return 0, so that no step is timed: the costs of a detector on another machine are not known here.
+        """
         self._host.check_purity(name)
+        return 0
 
     def _begin(self, shares: list[bytes] | None = None) -> None:
         """Let the other nodes begin, if they have not begun."""

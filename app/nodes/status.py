@@ -130,9 +130,10 @@ def health_of_all(own: EngineHealth, others: Iterable[EngineHealth]) -> EngineHe
         others: as the other nodes reported it last.
     """
     slack, alpha, failed = dict(own.slack_us), dict(own.alpha), dict(own.failed)
+    lag_us = dict(own.lag_us)
     faults: dict[str, dict[str, Fault]] = {name: dict(found) for name, found in own.faults.items()}
     for health in others:
-        for mine, theirs in ((slack, health.slack_us), (alpha, health.alpha)):
+        for mine, theirs in ((slack, health.slack_us), (alpha, health.alpha), (lag_us, health.lag_us)):
             for name, value in theirs.items():
                 mine[name] = max(mine.get(name, value), value)
         failed |= health.failed
@@ -148,7 +149,7 @@ def health_of_all(own: EngineHealth, others: Iterable[EngineHealth]) -> EngineHe
             redone=own.redone + health.redone,
             retracted=own.retracted + health.retracted,
         )
-    return replace(own, slack_us=slack, alpha=alpha, failed=failed, faults=faults)
+    return replace(own, slack_us=slack, alpha=alpha, failed=failed, faults=faults, lag_us=lag_us)
 
 
 def _link_status(other: int, counts: LinkCounts) -> LinkStatus:

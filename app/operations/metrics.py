@@ -73,6 +73,7 @@ class MatchCollector(Collector):
         yield from self._flow()
         yield from self._lag()
         yield from self._units()
+        yield from self._hold()
         yield from self._input()
         yield from self._batches()
         known = ((monitor.match, monitor.nodes()) for monitor in self._monitors)
@@ -163,6 +164,13 @@ class MatchCollector(Collector):
         by_detector: Iterable[tuple[type, str, str, Callable[[Health], Mapping[str, float]]]] = (
             (GaugeMetricFamily, "slack_seconds", "Greatest slack K of a detector's ordering units.", _slack_s),
             (GaugeMetricFamily, "alpha_ratio", "Share of the slack that a detector's units wait.", lambda h: h.alpha),
+            (
+                GaugeMetricFamily,
+                "unit_lag_seconds",
+                "Age of the oldest input that waits in a detector's units.",
+                _lag_s,
+            ),
+            (GaugeMetricFamily, "work_ratio", "A detector's share of all detectors' work.", lambda h: h.work_shares),
             (CounterMetricFamily, "detector_faults", "Times that a detector broke its contract.", lambda h: h.faults),
             (GaugeMetricFamily, "detector_failed", "1 for a detector that raised an error: it emits no more.", _failed),
         )
@@ -173,6 +181,18 @@ class MatchCollector(Collector):
                 for detector, value in values(health).items() if health is not None else ():
                     metric.add_metric([monitor.match, detector], value)
             yield metric
+
+    def _hold(self) -> Iterator[Metric]:
+        hold = GaugeMetricFamily(
+            "touchline_frontier_hold_seconds",
+            "What holds the watermark back, and for how long a source that does so has sent nothing.",
+            labels=["match", "reason", "source"],
+        )
+        for monitor in self._monitors:
+            health = monitor.feed.health()
+            if health is not None and (found := health.hold) is not None and not monitor.feed.ended():
+                hold.add_metric([monitor.match, found.reason, found.source], found.since_us / 1e6)
+        yield hold
 
     def _input(self) -> Iterator[Metric]:
         yield self._gauge(
@@ -240,6 +260,10 @@ def _frontier_lag_s(monitor: MatchMonitor) -> float | None:
 
 def _slack_s(health: Health) -> Mapping[str, float]:
     return {detector: k_us / 1e6 for detector, k_us in health.slack_us.items()}
+
+
+def _lag_s(health: Health) -> Mapping[str, float]:
+    return {detector: health.lag_us.get(detector, 0) / 1e6 for detector in health.slack_us}
 
 
 def _failed(health: Health) -> Mapping[str, float]:

@@ -19,6 +19,12 @@ from middleware.load_accounting import Costs
 #: several times counts, since the others were interrupted.
 _STEPS, _MIN_STEPS, _REPETITIONS = 40, 8, 5
 
+#: Steps that each detector repeats at the end of a window where nothing adapts, as a purity check.
+_CHECKED_STEPS = 4
+
+#: Weight of the newest check in the cost of a step: a check has few steps.
+_NEWEST = 0.25
+
 #: Lower bound of a cost, against failed measurements.
 _MIN_COST_US = 0.05
 
@@ -53,6 +59,16 @@ class CostMeter:
         if name in self._timed_names:
             self._timed_names.clear()
         self._time(engine, name)
+
+    def check(self, engine: Engine, names: Sequence[str]) -> Costs:
+        """Checks the purity of all detectors by a few repeated steps of each. Returns what these cost."""
+        for name in names:
+            began_ns = time.perf_counter_ns()
+            if count := engine.check_purity(name, _CHECKED_STEPS):
+                step_us = (time.perf_counter_ns() - began_ns) / 1e3 / count
+                before_us = self._step_us.get(name, step_us)
+                self._step_us[name] = before_us + _NEWEST * (step_us - before_us)
+        return Costs(step_us=dict(self._step_us), available=self._available)
 
     def measure(self, engine: Engine, names: Sequence[str]) -> Costs:
         """Costs of the engine's work since the last call; detectors that no pause was long enough for are timed now."""

@@ -39,7 +39,7 @@ from football.officials import Official
 from football.packets import RAW_KINDS, UNPACED_KINDS, InstantBlock, RejectedRecord
 from football.payloads import BodyState, Frame, ball_of, frame_of, payload_as
 from football.untrusted import SOURCES_MAX
-from football.update_stream import BallView, BodyView, Health, UpdateMessage, UpdateRecord, View
+from football.update_stream import BallView, BodyView, Health, UpdateMessage, UpdateRecord, View, WatermarkHold
 from middleware.detector import Detector
 from middleware.engine import Engine
 from middleware.events import END_US, Arrival, Event, Update
@@ -67,9 +67,6 @@ WARM_UP_BLOCKS, _WARM_UP_US = 200, 10_000_000
 
 #: Interval at which the steps of one detector are timed, each detector in turn.
 _TIMING_PERIOD_US = 200_000
-
-#: Steps that each detector repeats at the end of a window, as a purity check.
-_REPEATED_STEPS = 4
 
 #: A position older than this is no longer shown.
 VIEW_STALE_US = 2_000_000
@@ -287,14 +284,11 @@ class MatchPipeline:
     def inspect_detectors(self) -> None:
         """Lets detectors repeat their last steps between two windows; call it before a snapshot.
 
-        A pipeline that adapts to load measures its costs by these steps, and makes them part of the state. Costs change
-        only between two windows, so that a repeated window uses the same ones. Any other pipeline only checks purity.
+        Their times are the costs, which are part of the state, so they change only between two windows: a repeated
+        window uses the same ones. A pipeline that adapts to load measures all costs; any other one checks purity.
         """
-        if self._options.adapts:
-            self._engine.set_costs(self.measure_costs())
-        else:
-            for name in self._detectors:
-                self._engine.check_purity(name, _REPEATED_STEPS)
+        adapts, check = self._options.adapts, self._meter.check
+        self._engine.set_costs(self.measure_costs() if adapts else check(self._engine, self._detectors))
 
     @classmethod
     def warm_up(
@@ -479,6 +473,9 @@ class MatchPipeline:
             quality=self._gate.quality(
                 state.meter, 2**62 if state.ended else state.now_us, state.packets, health.lost, state.quarantined
             ),
+            lag_us=health.lag_us,
+            work_shares=health.work_shares,
+            hold=WatermarkHold(*health.hold),
         )
 
 

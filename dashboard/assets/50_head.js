@@ -75,7 +75,8 @@
       if (message.clock_us !== undefined) write("clock", T.words.clock(message.clock_us, 1));
       if (message.score) takeScore(message.score);
       if (message.play !== undefined) takePlay(message);
-      if (message.strip) byId("strip").replaceChildren(...message.strip.map(table));
+      if (message.strip) byId("strip-tables").replaceChildren(...message.strip.map(table));
+      if (message.watermark !== undefined) write("watermark", message.watermark);
       if (message.totals) totals = message.totals;
       if (message.problems) problems = message.problems;
       if (message.ended && shownStatus === "ended" && message.totals) finalCard();

@@ -19,8 +19,8 @@ may be too low; only the first is ever corrected.
 from __future__ import annotations
 
 from heapq import heappop, heappush, heapreplace
+from operator import attrgetter
 
-from middleware.events import END_US
 from middleware.sources.gap_chance import GapCounts
 from middleware.sources.packet_record import EPOCH, EntryRecord
 from middleware.sources.source_state import SourceState
@@ -124,9 +124,9 @@ class KindSources:
             return source.last_arrival_us + min(2 * period_us, patience_us)
         return source.last_arrival_us + period_us + patience_us
 
-    def silent_until_us(self) -> int:
-        """Return the event time up to which all sources that fell silent have reported; ``END_US`` if none did."""
-        return min((s.until_us for s in self._silent if not s.live), default=END_US)
+    def first_silent(self) -> SourceState | None:
+        """Return the source that has reported least of those that fell silent; None if none did."""
+        return min((s for s in self._silent if not s.live), key=attrgetter("until_us"), default=None)
 
     def forget_content(self, final_us: int) -> None:
         """Let sources that fell silent forget the content of their packets, once all of it is final."""

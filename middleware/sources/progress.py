@@ -43,6 +43,7 @@ from enum import Enum
 from middleware.events import BEGINNING_US, END_US, Arrival, Event, Loss, Update
 from middleware.sources.clock_outliers import ClockOutliers
 from middleware.sources.delay_bound import DelayBound, ReleaseTarget
+from middleware.sources.final_limit import NO_HOLD, FinalHold, FinalLimit, describe, following, trailing
 from middleware.sources.gap_chance import GapChance
 from middleware.sources.idle import IDLE_REMEMBERED, KindSources
 from middleware.sources.packet_record import EntryRecord, PacketRecord, same_content
@@ -306,22 +307,26 @@ class SourceProgress:
             return False
         interval_us = lateness_us // CHECKS_IN_LATENESS
         self._next_check_us = now_us + (min(interval_us, CHECK_US) if self._follows_sources else interval_us)
-        oldest_us = final_us = self.newest_us - lateness_us
-        follows = self._follows_sources and now_us >= self._trusted_us
-        if follows:
-            final_us = max(oldest_us, min(self.newest_us, now_us - self._discovery.hold_us(now_us)))
-        for kind in self._kinds.values():
-            source = kind.by_until.first()
-            if source is not None and source.until_us < final_us:
-                final_us = source.until_us
-            if follows:
-                final_us = min(final_us, max(oldest_us, kind.silent_until_us()))
+        final_us = self._final_limit(now_us).final_us
         if final_us <= self.final_us:
             return False
         self.final_us = final_us
-        if follows:
+        if self._follows_sources and now_us >= self._trusted_us:
             self._followed_us = final_us
         return True
+
+    def final_hold(self, now_us: int) -> FinalHold:
+        """Return what holds final back at ``now_us``; nothing does before the first advance and after a promise."""
+        if self.final_us in (self._promised_us, END_US):
+            return NO_HOLD
+        return describe(self._final_limit(now_us), now_us, self._patience_us, self.allowed_lateness_us)
+
+    def _final_limit(self, now_us: int) -> FinalLimit:
+        """Return how far final may advance, and why no further."""
+        oldest_us, kinds = self.newest_us - self.allowed_lateness_us, self._kinds.values()
+        if not self._follows_sources or now_us < self._trusted_us:
+            return trailing(kinds, FinalLimit(oldest_us, "distrust" if self._follows_sources else "lateness"))
+        return following(kinds, oldest_us, self.newest_us, self._discovery.hold_us(now_us), now_us)
 
     def is_purge_due(self, now_us: int) -> bool:
         """True if units are to forget what is final, which costs more than an advance where final follows the sources.

@@ -351,7 +351,7 @@ def test_no_text_overlaps_or_is_cut_off_at_the_usual_sizes(
     assert overlaps == []
     outside = browser.run(
         """
-        return [...document.querySelectorAll('.bar *, #strip td, .legend span, .pitch-box')]
+        return [...document.querySelectorAll('.bar *, #strip td, #watermark, .legend span, .pitch-box')]
           .filter(e => e.offsetParent)
           .map(e => [e.className || e.textContent, e.getBoundingClientRect()])
           .filter(([, r]) => r.left < 0 || r.top < 0 || r.right > innerWidth + 0.5 || r.bottom > innerHeight + 0.5)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import get_args, get_type_hints
+
 import msgspec
+import pytest
 
 from dashboard.demo import demo_event
 from dashboard.feed import InputState
-from dashboard.strip import DetectionLatency, Table, percentiles_ms, strip_tables
-from football.update_stream import Health, UpdateRecord
+from dashboard.strip import DetectionLatency, Table, percentiles_ms, strip_tables, watermark_sentence
+from football.update_stream import Health, UpdateRecord, WatermarkHold
+from middleware.sources.final_limit import HoldReason
 
 HEALTH = Health(
     clk_us=10_000_000, frontier_us=9_000_000, slack_us={"shot": 181_000, "near": 45_000, "pass": 912_000},
     alpha={"shot": 0.35, "pass": 0.2}, buffered=1_412, held=7, late=3, retractions=5, lost=1, duplicates=9,
-    differing_copies=4, quarantined=2, positions=1_234_567,
+    differing_copies=4, quarantined=2, positions=1_234_567, lag_us={"shot": 63_000, "pass": 182_400},
+    work_shares={"near": 0.612, "pass": 0.0312},
 )  # fmt: skip
 
 
@@ -53,11 +58,39 @@ def test_how_far_behind_the_live_edge_we_are_comes_first_with_what_is_wrong():
     assert "Live edge" not in {table.title for table in strip_tables(HEALTH, {}, {}, 0, 0)}
 
 
-def test_units_with_the_greatest_slack_come_first_with_their_alpha():
+def test_units_with_the_greatest_slack_come_first_with_their_alpha_lag_and_cost():
     tables = strip_tables(HEALTH, {}, {}, 0, 0)
-    assert list(cells(tables, "Most slack by detector").items()) == [
-        ("pass", ("912", "0.20")), ("shot", ("181", "0.35")), ("near", ("45", "–")),
+    assert list(cells(tables, "Most slack").items()) == [
+        ("pass", ("912", "0.20", "182", "3.1%")), ("shot", ("181", "0.35", "63", "0.0%")),
+        ("near", ("45", "–", "0.0", "61.2%")),
     ]  # fmt: skip
+    unmeasured = strip_tables(msgspec.structs.replace(HEALTH, work_shares={}), {}, {}, 0, 0)
+    assert {row[-1] for row in cells(unmeasured, "Most slack").values()} == {"–"}
+
+
+@pytest.mark.parametrize(
+    ("hold", "sentence"),
+    [
+        (WatermarkHold("source", "home_7.left_foot", 800_000, 7_100_000),
+         "The watermark waits for home_7.left_foot, silent for 0.8 s; it waits 7.1 s at most."),
+        (WatermarkHold("source", "ball.1", 20_000, 7_100_000), "The watermark follows the slowest source, ball.1."),
+        (WatermarkHold("gap", "ball.1", 20_000, 3_000_000),
+         "The watermark waits for a packet of ball.1, missing for 0.0 s; it waits 3.0 s at most."),
+        (WatermarkHold("none"), "No source is waited for: the watermark stands where the input does."),
+        (None, ""),
+    ],
+)  # fmt: skip
+def test_one_sentence_says_why_the_watermark_stands_still(hold: WatermarkHold | None, sentence: str):
+    assert watermark_sentence(msgspec.structs.replace(HEALTH, hold=hold)) == sentence
+
+
+def test_every_reason_has_a_sentence():
+    reasons = get_args(get_type_hints(WatermarkHold)["reason"])
+    assert set(reasons) == set(get_args(HoldReason))
+    sentences = [
+        watermark_sentence(msgspec.structs.replace(HEALTH, hold=WatermarkHold(r, "p", 10**6))) for r in reasons
+    ]
+    assert len(set(sentences)) == len(reasons)
 
 
 def test_what_is_not_known_is_not_shown_as_zero():
@@ -65,7 +98,7 @@ def test_what_is_not_known_is_not_shown_as_zero():
     assert cells(tables, "Ordering")["late"] == ("–",)
     assert cells(tables, "Ordering")["watermark lag"] == ("–",)
     assert cells(strip_tables(HEALTH, {}, {}, 0, -(2**62)), "Ordering")["watermark lag"] == ("–",)
-    assert cells(strip_tables(None, {"lane": {"p50": float("nan")}}, {}, 0, 0), "Pipeline latency, ms") == {
+    assert cells(strip_tables(None, {"lane": {"p50": float("nan")}}, {}, 0, 0), "Pipeline, ms") == {
         "lane": ("–", "–", "–")
     }
 

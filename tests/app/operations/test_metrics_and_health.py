@@ -20,13 +20,14 @@ from app.operations.match_monitor import SILENCE_S, MatchMonitor, MonitoredCommi
 from app.operations.metrics import registry_of
 from dashboard.live import Had, LiveState
 from football.match_sheet import MatchSheet
-from football.update_stream import EventRecord, Health, UpdateMessage, UpdateRecord
+from football.update_stream import EventRecord, Health, UpdateMessage, UpdateRecord, WatermarkHold
 from replay.match_store import updates_table
 
 HEALTH = Health(
     clk_us=0, frontier_us=0, slack_us={"near": 45_000, "pass": 912_000}, alpha={"near": 0.5}, buffered=14, held=7,
     late=3, retractions=5, lost=1, duplicates=9, quarantined=0, positions=1_000, packets=100, busy=0.25,
     failed={"shot": "KeyError: 'x'"}, faults={"near": 4}, differing_copies=2,
+    lag_us={"pass": 182_000}, work_shares={"near": 0.6}, hold=WatermarkHold("source", "home_7", 800_000, 7_100_000),
 )  # fmt: skip
 
 
@@ -281,6 +282,10 @@ def test_every_counter_of_the_health_is_told_and_a_redone_batch_counts_once(case
     assert (samples[("touchline_updates_total", "assert")], samples[("touchline_updates_total", "withdraw")]) == (2, 1)
     assert samples[("touchline_slack_seconds", "pass")] == 0.912
     assert samples[("touchline_alpha_ratio", "near")] == 0.5
+    assert samples[("touchline_unit_lag_seconds", "pass")] == 0.182
+    assert samples[("touchline_unit_lag_seconds", "near")] == 0, "nothing waits in it"
+    assert samples[("touchline_work_ratio", "near")] == 0.6
+    assert samples[("touchline_frontier_hold_seconds", "source", "home_7")] == 0.8
     assert samples[("touchline_detector_faults_total", "near")] == 4
     assert samples[("touchline_detector_failed", "shot")] == 1
     assert (samples[("touchline_buffered_inputs",)], samples[("touchline_held_inputs",)]) == (14, 7)

@@ -16,6 +16,7 @@ from middleware.detector import NOTHING, Spec, Step
 from middleware.engine import Engine
 from middleware.events import BEGINNING_US, Arrival, Event
 from middleware.hierarchy import Hierarchy
+from middleware.load_accounting import Costs
 from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.estimators import MeanTime, RangeOfTimes, SingleTime
@@ -265,10 +266,16 @@ def test_004_a_unit_above_does_not_act_on_a_slack_that_has_just_grown_below():
     engine = growing_slack(over, Under())
     assert engine.health().slack_us == {"under": 100, "over": 100}
     assert over.given[4:] == [], "C297 waits, because U295 is now known to be up to 100 late"
+    assert engine.health().lag_us == {"under": 5, "over": 3}, "A295 and C297 wait, and the clock is at 300"
     for ts_us in (400, 500):
         engine.push([arrival(raw("A", ts_us, "a", ts_us))], ts_us)
     assert over.given[4:] == ["U295", "C297", "U300"]
     assert engine.health().late == 0
+    assert engine.health().work_shares == {}, "nothing was timed"
+    engine.set_costs(Costs(step_us={"under": 2.0, "over": 1.0}))
+    steps = engine.work_counts()[2]
+    under = 2 * steps["under"] / (2 * steps["under"] + steps["over"])
+    assert engine.health().work_shares == {"under": round(under, 4), "over": round(1 - under, 4)}
 
 
 def slack_of_the_upper_unit(seconds: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from middleware.events import BEGINNING_US, END_US, Arrival, Event
+from middleware.sources.final_limit import FinalHold
 from middleware.sources.packet_record import EPOCH
 from middleware.sources.progress import (
     ProgressSettings,
@@ -456,3 +458,44 @@ def test_final_does_not_follow_numbers_that_contradict_event_times() -> None:
     assert [number for number, verdict in enumerate(verdicts) if verdict is not Verdict.NEW] == [40]
     assert verdicts[40] is Verdict.BELOW_REPORTED
     assert progress.final_us == 5_900_000 - 1_000_000
+
+
+FOLLOWS = replace(PLAIN, final_follows_sources=True)
+
+
+def test_final_names_the_source_that_holds_it_back_and_for_how_long():
+    r = Receiver(FOLLOWS)
+    for n in range(110):
+        r.push(n * S // 10, packet("p", n, n * S // 10), packet("q", n, n * S // 10))
+    assert r.progress.final_hold(109 * S // 10) == FinalHold("none")
+    for n in range(110, 120):
+        r.push(n * S // 10, packet("p", n, n * S // 10))
+    hold = r.progress.final_hold(119 * S // 10)
+    assert hold == FinalHold("source", "q", S, 2 * S + S // 10), "a period and its patience after its last packet"
+    assert r.progress.final_us == 109 * S // 10, "it stands where q has reported"
+    for n in range(120, 140):
+        r.push(n * S // 10, packet("p", n, n * S // 10))
+    assert r.progress.final_hold(139 * S // 10) == FinalHold("silent", "q", 3 * S, 10 * S), "owed until the lateness"
+    r.push(14 * S, packet("p", 140, 14 * S), packet("q", 110, 14 * S))
+    assert r.progress.final_hold(14 * S) == FinalHold("none")
+    r.push(141 * S // 10, packet("p", 141, 141 * S // 10), packet("q", 112, 141 * S // 10))
+    r.push(142 * S // 10, packet("p", 142, 142 * S // 10))
+    assert r.progress.final_hold(142 * S // 10) == FinalHold("gap", "q", S // 10, 2 * S)
+    r.progress.promise(15 * S)
+    assert r.progress.final_hold(142 * S // 10) == FinalHold("none")
+
+
+def test_without_known_sources_final_trails_by_the_lateness_or_a_live_source():
+    r = Receiver()
+    for n in range(130):
+        r.push(n * S // 10, packet("p", n, n * S // 10), packet("q", n, n * S // 10))
+    assert r.progress.final_hold(129 * S // 10) == FinalHold("lateness")
+
+
+def test_final_says_that_it_waits_for_new_sources_or_distrusts_the_numbers():
+    r = Receiver(replace(FOLLOWS, discovery_us=60 * S))
+    for n in range(110):
+        r.push(n * S // 10 + 50_000, packet("p", n, n * S // 10))
+    assert r.progress.final_hold(1095 * S // 100) == FinalHold("new")
+    r.push(11 * S + 50_000, packet("p", 110, 105 * S // 10))
+    assert r.progress.final_hold(111 * S // 10) == FinalHold("distrust")
