@@ -12,26 +12,26 @@ def every_pick_up_to(search: Search, last: PatternEvent) -> list[Match]:
     """The matches of :meth:`Search.picks` that end with an event, of a simple branch that ends with a single step.
 
     Each event extends the runs that have come to the step before it, and those of its own step if that repeats. An
-    event extends only runs that stood before its instant, unless the query says ``TIES``.
+    event extends only runs that stood before its instant, unless the query says ``TIES``. Events behind which a step
+    finds nothing more are left out. So each run comes to a match, and no step has more runs than there are matches.
 
     Args:
         search: of the branch.
         last: the event that the last step takes.
-
-    Raises:
-        TooManyMatchesError: more runs than the bound of the search.
     """
-    steps, begin = search.branch.steps[:-1], (search.begin_us(last),)
-    entries = []
-    for at in range(len(steps)):
+    steps, begin, bound = search.branch.steps[:-1], (search.begin_us(last),), last
+    entries: list[tuple[PatternEvent, int]] = []
+    for at in reversed(range(len(steps))):
         candidates = search.lists[at]
+        low, high = bisect_left(candidates, begin), search.until(candidates, bound)
+        if low >= high:
+            return []
         # Of steps that take the same event, the later one comes first: an event does not follow itself.
-        entries += [
-            (event, -at) for event in candidates[bisect_left(candidates, begin) : search.until(candidates, last)]
-        ]
+        entries += [(event, -at) for event in candidates[low:high]]
+        bound = candidates[high - 1]
     runs: list[list[Match]] = [[()], *([] for _ in steps)]
     waiting: list[tuple[int, list[Match]]] = []
-    instant_us, count = 0, 0
+    instant_us = 0
     for event, negative in sorted(entries):
         at = -negative
         if search.ties or event[0] != instant_us:
@@ -41,8 +41,6 @@ def every_pick_up_to(search: Search, last: PatternEvent) -> list[Match]:
         if steps[at].most is None:
             grown += [(*run, event) for run in runs[at + 1]]
         waiting.append((at + 1, grown))
-        count += len(grown)
-        search.refuse_above(count, last)
     _let_in(runs, waiting)
     return [(*run, last) for run in runs[-1]]
 

@@ -274,7 +274,7 @@ class Search:
             entered, found = found, []
             if end is not None and at == last - 1:
                 found = [match for run in entered for match in self._going_on_to(end, run, at)]
-                self.refuse_above(len(found), first)
+                self._limit(len(found), first)
                 return found
             following = lists[at + 1] if at < last else []
             for run in entered:
@@ -285,7 +285,7 @@ class Search:
                     index = self.after(following, taken[-1])
                     if index < len(following) and following[index][0] <= end_us:
                         found.append((*taken, following[index]))
-                self.refuse_above(len(found), first)
+                self._limit(len(found), first)
         return found
 
     def _going_on_to(self, end: PatternEvent, run: Match, at: int) -> list[Match]:
@@ -320,7 +320,7 @@ class Search:
         while runs:
             bound, at, here = runs.pop()
             tried += 1
-            self.refuse_above(max(tried, len(found)), first)
+            self._limit(max(tried, len(found)), first)
             if self.accepts(bound, at):
                 found.append(bound)
             for step in self.branch.options(at, len(bound[at])):
@@ -346,7 +346,7 @@ class Search:
         while runs:
             bound, at, here = runs.pop()
             tried += 1
-            self.refuse_above(tried, first)
+            self._limit(tried, first)
             if (last is None or (at == final and here == last)) and self.accepts(bound, at):
                 found.append(bound)
             for step in self.branch.options(at, len(bound[at])):
@@ -358,12 +358,7 @@ class Search:
                     runs += self._grown_up_to(bound, at, step, here, last)
         return found
 
-    def refuse_above(self, count: int, event: PatternEvent) -> None:
-        """Refuse to go on if more matches, or picks that were tried, come from an event than the bound allows.
-
-        Raises:
-            TooManyMatchesError: with the bound.
-        """
+    def _limit(self, count: int, event: PatternEvent) -> None:
         if count > self.most:
             raise TooManyMatchesError(
                 f"more than {self.most:,} picks of events around {event.id} fit the pattern",

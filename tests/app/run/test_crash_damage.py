@@ -62,7 +62,8 @@ def states_of(store: Path) -> list[Path]:
     return sorted((store / "states").glob("*/*.state"), key=lambda path: int(path.name.partition(".")[0]))
 
 
-@pytest.mark.parametrize("spoil", [cut, pytest.param(Path.unlink, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("spoil", [cut, Path.unlink])
 def test_a_match_with_a_damaged_newest_state_goes_back_one_batch(tmp_path: Path, interrupted, spoil):
     store = Path(shutil.copytree(interrupted[0], tmp_path / "store", symlinks=True))
     newest = max(c.meta.end_offset for c in read_commits(store))

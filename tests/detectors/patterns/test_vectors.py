@@ -185,6 +185,13 @@ def test_the_number_of_matches_is_known_before_they_are_searched(structure: str,
         matcher.push(events[-1])
 
 
+@pytest.mark.parametrize("stream", ["{a} c99", "b0 {a} c99", "{a} d98 c99"])
+def test_repetitions_that_come_to_no_match_are_not_searched(stream: str):
+    """Forty repetitions have a trillion picks, none of which goes on."""
+    repeated = " ".join(f"a{ts}" for ts in range(1, 41))
+    assert live("a+ x, b y, c z W100", stream.format(a=repeated), "stam-all") == set()
+
+
 def test_matches_that_hold_too_many_events_are_refused_by_their_number():
     query = parse("PATTERN SEQ(a+ x, b+ y, c z) WITHIN 1 s")
     with pytest.raises(TooManyMatchesError, match=r"matches stand and hold more than 5,000 events, the bound"):
