@@ -45,6 +45,34 @@ _OF_MATCH = f"""
     LEFT JOIN ran r ON r.match = s.match AND r.team = s.team
 """
 
+_OF_PLAYER = """
+    WITH ran AS (
+        SELECT match, player, sum(seconds) / 60 AS minutes, sum(distance_m) / 1000 AS km, sum(sprints) AS sprints,
+            3.6 * max(top_m_s) AS top_km_h
+        FROM running GROUP BY match, player),
+    passed AS (
+        SELECT match, player, count(*) AS passes, sum(CASE WHEN outcome = 'complete' THEN 1 ELSE 0 END) AS complete,
+            sum(CASE WHEN progressive THEN 1 ELSE 0 END) AS progressive,
+            sum(CASE WHEN key_pass THEN 1 ELSE 0 END) AS key_passes,
+            sum(CASE WHEN assist THEN 1 ELSE 0 END) AS assists
+        FROM passes GROUP BY match, player),
+    shot AS (SELECT match, player, count(*) AS shots, sum(coalesce(xg, 0)) AS xg FROM shots GROUP BY match, player),
+    scored AS (SELECT match, player, count(*) AS goals FROM goals WHERE NOT own GROUP BY match, player)
+    SELECT p.match, p.team, p.player, p.name, p.shirt,
+        CASE WHEN p.team = 'home' THEN m.home ELSE m.away END AS team_name,
+        CASE WHEN p.team = 'home' THEN m.away ELSE m.home END AS opponent, r.minutes, coalesce(g.goals, 0) AS goals,
+        coalesce(k.assists, 0) AS assists, coalesce(s.xg, 0) AS xg, coalesce(s.shots, 0) AS shots,
+        coalesce(k.passes, 0) AS passes, k.complete / k.passes AS pass_share,
+        coalesce(k.progressive, 0) AS progressive, coalesce(k.key_passes, 0) AS key_passes, r.km, r.sprints, r.top_km_h
+    FROM players p
+    JOIN matches m ON m.match = p.match
+    LEFT JOIN ran r ON r.match = p.match AND r.player = p.player
+    LEFT JOIN passed k ON k.match = p.match AND k.player = p.player
+    LEFT JOIN shot s ON s.match = p.match AND s.player = p.player
+    LEFT JOIN scored g ON g.match = p.match AND g.player = p.player
+    WHERE p.team IN ('home', 'away') AND (r.player IS NOT NULL OR k.player IS NOT NULL)
+"""
+
 #: Queries by name; DuckDB runs them.
 SEASON: Final[Mapping[str, str]] = {
     "matches": f"{_OF_MATCH} ORDER BY s.match, s.team DESC",
@@ -58,41 +86,22 @@ SEASON: Final[Mapping[str, str]] = {
         ORDER BY 3 * sum(CASE WHEN goals > against THEN 1 ELSE 0 END)
             + sum(CASE WHEN goals = against THEN 1 ELSE 0 END) DESC, sum(goals) - sum(against) DESC, name
     """,
-    "players": """
-        WITH ran AS (
-            SELECT match, player, sum(seconds) / 60 AS minutes, sum(distance_m) / 1000 AS km, sum(sprints) AS sprints,
-                3.6 * max(top_m_s) AS top_km_h
-            FROM running GROUP BY match, player),
-        passed AS (
-            SELECT match, player, count(*) AS passes, sum(CASE WHEN outcome = 'complete' THEN 1 ELSE 0 END) AS complete,
-                sum(CASE WHEN progressive THEN 1 ELSE 0 END) AS progressive,
-                sum(CASE WHEN key_pass THEN 1 ELSE 0 END) AS key_passes,
-                sum(CASE WHEN assist THEN 1 ELSE 0 END) AS assists
-            FROM passes GROUP BY match, player),
-        shot AS (SELECT match, player, count(*) AS shots, sum(coalesce(xg, 0)) AS xg FROM shots GROUP BY match, player),
-        scored AS (SELECT match, player, count(*) AS goals FROM goals WHERE NOT own GROUP BY match, player)
-        SELECT any_value(p.player) AS player, p.name, any_value(p.shirt) AS shirt,
-            CASE WHEN p.team = 'home' THEN m.home ELSE m.away END AS team_name, count(*) AS played,
-            sum(r.minutes) AS minutes, sum(coalesce(g.goals, 0)) AS goals, sum(coalesce(k.assists, 0)) AS assists,
-            sum(coalesce(s.xg, 0)) AS xg, sum(coalesce(s.shots, 0)) AS shots, sum(coalesce(k.passes, 0)) AS passes,
-            sum(k.complete) / nullif(sum(k.passes), 0) AS pass_share, sum(coalesce(k.progressive, 0)) AS progressive,
-            sum(coalesce(k.key_passes, 0)) AS key_passes, 90 * sum(r.km) / nullif(sum(r.minutes), 0) AS km_per_90,
-            90 * sum(r.sprints) / nullif(sum(r.minutes), 0) AS sprints_per_90, max(r.top_km_h) AS top_km_h
-        FROM players p
-        JOIN matches m ON m.match = p.match
-        LEFT JOIN ran r ON r.match = p.match AND r.player = p.player
-        LEFT JOIN passed k ON k.match = p.match AND k.player = p.player
-        LEFT JOIN shot s ON s.match = p.match AND s.player = p.player
-        LEFT JOIN scored g ON g.match = p.match AND g.player = p.player
-        WHERE p.team IN ('home', 'away') AND (r.player IS NOT NULL OR k.player IS NOT NULL)
-        GROUP BY p.name, CASE WHEN p.team = 'home' THEN m.home ELSE m.away END
-        ORDER BY goals DESC, xg DESC, p.name
+    "appearances": f"{_OF_PLAYER} ORDER BY p.match, p.team DESC, p.name",
+    "players": f"""
+        SELECT any_value(player) AS player, name, any_value(shirt) AS shirt, team_name, count(*) AS played,
+            sum(minutes) AS minutes, sum(goals) AS goals, sum(assists) AS assists, sum(xg) AS xg, sum(shots) AS shots,
+            sum(passes) AS passes, sum(pass_share * passes) / nullif(sum(passes), 0) AS pass_share,
+            sum(progressive) AS progressive, sum(key_passes) AS key_passes,
+            90 * sum(km) / nullif(sum(minutes), 0) AS km_per_90,
+            90 * sum(sprints) / nullif(sum(minutes), 0) AS sprints_per_90, max(top_km_h) AS top_km_h
+        FROM ({_OF_PLAYER}) AS rows GROUP BY name, team_name
+        ORDER BY goals DESC, xg DESC, name
     """,
 }
 
 
 def season(ask: Ask, name: str) -> pa.Table:
-    """The figures of a season, a row for each team, player, or team in a match.
+    """The figures of a season: a row for each team, player, team in a match (``matches``) or player in one.
 
     Args:
         ask: DuckDB over the matches (:func:`app.history.engines.ask_duckdb`).

@@ -4,6 +4,7 @@ import * as drawer from "./actions.js";
 import { dataAddress, savePng, saveSvg } from "./exporting.js";
 import * as onPitch from "./on_pitch.js";
 import * as overTime from "./over_time.js";
+import * as season from "./season.js";
 import { chosenPlayers, panel, readSelection, searchOf, selection } from "./selection.js";
 import { zoom } from "./svg.js";
 import * as tables from "./tables.js";
@@ -18,7 +19,7 @@ const DRAW = {
   transitions: tables.transitions, duel_map: onPitch.duelMap, duels: tables.duels, running: overTime.runningPlayers, running_time: overTime.runningTime,
   sprints: onPitch.runs, heat_map: onPitch.heat, touch_map: onPitch.heat, average_positions: onPitch.averagePositions,
   set_plays: onPitch.setPlays, players: tables.players, comparison: tables.comparison,
-  season_teams: tables.season, season_matches: tables.season, season_players: tables.season,
+  season_teams: season.teams, season_matches: season.matches, season_players: season.players,
 };
 
 /* Charts that are drawn of the data of another one. */
@@ -49,6 +50,7 @@ let actions = null;
 let group = "";
 let turn = 0;
 let several = false;
+let listed = ""; // the chart of the address whose actions are shown once it is drawn
 
 export const rowsOf = (answer) => {
   const names = Object.keys(answer.columns);
@@ -146,6 +148,10 @@ function draw(chart, card) {
   const all = rows.flatMap((row) => (Array.isArray(row.rows) ? row.rows : []));
   card.querySelector(".tools").replaceChildren(
     ...(all.length ? [element("button", { onclick: () => context(chart, card).pick(all, chart.title), title: "All actions behind this chart" }, "List")] : []), ...(chart.of ? [] : [menu(chart, card)]));
+  if (listed !== chart.name) return;
+  listed = "";
+  if (all.length) context(chart, card).pick(all, chart.title);
+  card.scrollIntoView({ block: "nearest" });
 }
 
 async function fetchCard(chart, card, mine) {
@@ -221,6 +227,7 @@ async function begin(row, matches) {
   match = row;
   several = matches ? matches.length > 1 : several;
   readSelection();
+  listed = query().get("list") || "";
   if (!(await load(view, "Reading the match. The first time takes some seconds.", () => read().then(() => true)))) return;
   if (isEmpty()) {
     const text = overview.ended ? "Nothing has been detected in this match." : "Nothing of this match is stored yet. The first half minute follows when it is over.";

@@ -1,5 +1,5 @@
 /* Charts that are tables: numbers of teams and players, the passing matrix, possessions. */
-import { address, element, token } from "/pages/shared/shell.js";
+import { element, token } from "/pages/shared/shell.js";
 
 const number = (value, digits) => (value === null || value === undefined ? "–" : value.toFixed(digits));
 const button = (shown, act, label) => element("button", { class: "value", onclick: act, "aria-label": label }, shown);
@@ -7,7 +7,7 @@ const cell = (shown, rows, context, title) =>
   element("td", {}, rows && rows.length ? button(shown, () => context.pick(rows, title), title + ": " + shown) : shown);
 
 /* A table that sorts by the column whose head is clicked. */
-function sortable(heads, rows, caption) {
+export function sortable(heads, rows, caption) {
   const body = element("tbody", {}, ...rows.map((row) => row.line));
   const words = heads.map((_, index) => rows.some((row) => typeof row.values[index] === "string"));
   for (const row of rows) words.forEach((isText, index) => row.line.children[index].classList.toggle("words", isText));
@@ -192,25 +192,4 @@ export function comparison(rows, notes, context) {
   });
   const head = element("tr", {}, element("th"), ...rows.map((row) => element("th", { scope: "col", class: row.team }, `${row.shirt ?? ""} ${row.name}`)));
   return [{ node: element("div", { class: "scroll" }, element("table", { class: "versus" }, element("thead", {}, head), element("tbody", {}, ...lines))) }];
-}
-
-const SHARES = ["possession", "pass_share"];
-const HIDDEN = ["player", "team"];
-const shownIn = { xg: 2, xg_against: 2, km: 1, km_per_90: 1, sprints_per_90: 1, top_km_h: 1, minutes: 0, passes: 0, shots: 0, progressive: 0 };
-
-/* Figures of all open matches; a name of a match opens it. */
-export function season(rows) {
-  const names = Object.keys(rows[0]).filter((name) => !HIDDEN.includes(name));
-  const words = (name, value) => {
-    if (value === null) return "";
-    if (typeof value === "string") return value;
-    return SHARES.includes(name) ? Math.round(100 * value) + " %" : number(value, Number.isInteger(value) ? 0 : shownIn[name] ?? 1);
-  };
-  const lines = rows.map((row) => ({
-    values: names.map((name) => row[name]),
-    line: element("tr", {}, ...names.map((name) =>
-      element("td", {}, name === "match" ? element("a", { href: address("analyst", row.match) }, row.match) : words(name, row[name])))),
-  }));
-  const heads = names.map((name) => [name.replaceAll("_", " "), "click: sort"]);
-  return [{ node: sortable(heads, lines, "Season"), caption: "All open matches. No selection narrows it" }];
 }

@@ -18,6 +18,7 @@ from app.analysis.registry import CHARTS
 from app.api.analyst import AnalystRoom
 from tests.app.recorded.conftest import serving
 from tests.app.tables.small_match import event, small_store
+from tests.dashboard.accessibility import violations
 from tests.dashboard.chromium import Browser
 from tests.waiting import eventually
 
@@ -125,6 +126,12 @@ def test_a_season_adds_the_matches_up(url: str):
     players = columns("players")
     first = {name: values[0] for name, values in players.items()}
     assert (first["name"], first["goals"], first["shots"], first["played"]) == ("Home Player 9", 2, 4, 2)
+    appearances = columns("appearances")
+    of_first = [at for at, name in enumerate(appearances["name"]) if name == first["name"]]
+    assert [(appearances["match"][at], appearances["opponent"][at]) for at in of_first] == [
+        ("one", "Blues"), ("two", "Blues"),
+    ]  # fmt: skip
+    assert sum(appearances["goals"][at] for at in of_first) == 2
     assert CLIENT.get(f"{url}/api/v1/season/none").status_code == 404
 
 
@@ -176,6 +183,31 @@ def test_every_group_draws_its_charts_without_error(browser: Browser, url: str):
     assert drawn == [*CHARTS, "comparison", "season_teams", "season_matches", "season_players"]
     assert browser.errors() == []
     assert browser.foreign_hosts(url) == set()
+
+
+@pytest.mark.browser
+def test_a_number_of_the_season_leads_to_its_matches_and_to_the_events_in_a_match(browser: Browser, url: str):
+    browser.resize(1280, 720)
+    opened(browser, url, "Season")
+    heads = browser.run("return [...document.querySelectorAll('.card th button')].map(one => one.textContent)")
+    assert {"Team", "Conceded", "xG against", "Completed", "Km in 90 min"} <= set(heads)
+    assert not [head for head in heads if "_" in head or head == head.lower()]
+    click(browser, "#chart-season_players [aria-label='Goals, Home Player 9: 2']")
+    behind = "#chart-season_players .behind a.value.chosen"
+    browser.wait(lambda: count(browser, behind) == 2, "the two matches of the player")
+    assert shown(browser, behind) == "1", "one goal in each"
+    assert violations(browser) == {}
+    browser.wait(lambda: count(browser, behind) == 2, "the matches again, which a change of theme does not close")
+    browser.run("document.querySelectorAll(arguments[0])[1].click()", behind)
+    browser.wait(lambda: "match=two" in browser.driver.current_url, "the match")
+    browser.wait(lambda: count(browser, "#actions li") == 2, "the two shots of the player in it")
+    assert "Home Player 9" in shown(browser, "#actions li .who")
+    assert shown(browser, "#tabs [aria-selected='true']") == "Shots"
+
+    opened(browser, url, "Season")
+    click(browser, "#chart-season_matches [aria-label^='Conceded, Blues, one']")
+    browser.wait(lambda: count(browser, "#actions li") == 2, "the shots of the opponent")
+    assert browser.errors() == []
 
 
 #: Drawings that reach beyond their card, and the least height of their letters in pixels.
