@@ -19,6 +19,7 @@ from dashboard.feed import Aim, CameraPose, InputState
 from dashboard.live import LiveState
 from dashboard.routes import page_routes
 from dashboard.server import WebServer
+from football.input_quality import InputQuality
 from football.match_sheet import MatchSheet, Player, Team
 from football.truth_kinds import LEVELS
 from football.update_stream import BallView, BodyView, EventRecord, Health, UpdateRecord, View, WatermarkHold
@@ -302,6 +303,7 @@ def _health(now_us: int, passes: int) -> Health:
         lag_us={"pass_outcome": 182_000, "shot": 63_000, "player_hits_ball": 51_000, "near": 72_000, "fusion": 88_000},
         work_shares={"fusion": 0.31, "near": 0.22, "player_hits_ball": 0.04, "shot": 0.02, "pass_outcome": 0.01},
         hold=WatermarkHold("source", "home_7.left_foot", 800_000, 7_100_000),
+        quality=InputQuality(ball_share=0.993, home_players=11, away_players=11, frozen_s=12.0, identity_jumps=12),
     )  # fmt: skip
 
 
