@@ -69,6 +69,7 @@ class Run:
     Attributes:
         slack_us: K by detector at each look.
         given, late: inputs of all unkeyed units, and those that came after their place; by look, since the beginning.
+        repairs: how often an unkeyed unit had to repair, for inputs less late than K, too, which ``late`` leaves out.
         standing: each event that stands in the end, with the arrival time at which it was said for the last time.
         order: event times of published events in the order in which they were published.
     """
@@ -76,6 +77,7 @@ class Run:
     slack_us: dict[float, dict[str, int]] = field(default_factory=dict)
     given: dict[float, int] = field(default_factory=dict)
     late: dict[float, int] = field(default_factory=dict)
+    repairs: int = 0
     standing: dict[Identity, tuple[Event, int]] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)
     end_us: dict[str, int] = field(default_factory=dict)
@@ -124,12 +126,15 @@ class Played:
             "positions_in_packets": out_of_order_share(_times(self._sent)),
         }
 
-    def run(self, slack: SlackSettings, delays: Delays | None = None, alpha: float = 1.0) -> Run:
-        """A policy, purely buffering if ``alpha`` is 1; with ``delays`` its units begin with these K's."""
+    def run(
+        self, slack: SlackSettings, delays: Delays | None = None, alpha: float = 1.0, back_setting: Delays | None = None
+    ) -> Run:
+        """A policy, purely buffering if ``alpha`` is 1; its units begin with these K's and back-settings, if given."""
         hierarchy = self.hierarchy()
         settings = EngineSettings(UnitSettings(FixedAlpha(alpha), slack=slack))
-        if delays is not None:
-            settings = configured(settings, delays, [d.spec.name for d in hierarchy.detectors])
+        if delays is not None or back_setting is not None:
+            names = [d.spec.name for d in hierarchy.detectors]
+            settings = configured(settings, delays or {}, names, back_setting)
         engine, result = Engine(hierarchy, settings), Run()
         keyed = {d.spec.name for d in hierarchy.detectors if d.spec.keyed}
         looks = [look for look in LOOKS_S if self.blocks and look * 1e6 <= self.blocks[-1].arrival_us]
@@ -155,6 +160,7 @@ def _look(engine: Engine, result: Run, at_s: float, keyed: set[str]) -> None:
     result.slack_us[at_s] = {name: reported.k_us for name, reported in metrics.items()}
     result.given[at_s] = sum(reported.stepped for reported in metrics.values())
     result.late[at_s] = sum(reported.late for reported in metrics.values())
+    result.repairs = sum(reported.repairs for reported in metrics.values())
 
 
 def by_hand(hierarchy: Hierarchy, old: SubDelays) -> dict[str, int]:
@@ -188,7 +194,7 @@ def clairvoyant(played: Played, other: Run) -> Run:
         {-1.0: {}},
         {-1.0: 0},
         {-1.0: 0},
-        {name: (expected[name], at_us) for name, at_us in found.items()},
+        standing={name: (expected[name], at_us) for name, at_us in found.items()},
         end_us={"": 0},
     )
 
@@ -211,6 +217,7 @@ def figures(run: Run, needed_us: Mapping[str, int]) -> dict[str, Any]:
         "k_error": errors,
         "share_ordered": share,
         "late": run.late[-1.0],
+        "repairs": run.repairs,
         "inputs": run.given[-1.0],
         "latency_ms": run.latency_ms(),
         "hit_latency_ms": run.latency_ms(("hit",)),
@@ -227,6 +234,9 @@ def measure(seconds: float, seed: int, training_seed: int) -> dict[str, Any]:
     played, training = Played(seed, seconds), Played(training_seed, seconds)
     kslack = SlackSettings("kslack", ignores_progress=True)
     levels = max(d.spec.level for d in played.hierarchy().detectors)
+    last = training.run(kslack)
+    first_level = {d.spec.name for d in played.hierarchy().detectors if d.spec.level == 1}
+    jitter = {name: us for name, us in last.end_us.items() if name in first_level}
     learned, rounds = iterated(lambda delays: training.run(kslack, delays).end_us, levels)
     old = training.run(kslack, learned).sub_delays
     guessed = estimated(played.hierarchy(), declared_jitter_us(), old, clock_step_us=CLOCK_STEP_US)
@@ -235,6 +245,9 @@ def measure(seconds: float, seed: int, training_seed: int) -> dict[str, Any]:
         "dynamic, from 0": played.run(kslack),
         "adaptive, lambda 0": played.run(SlackSettings("adaptive", scale=0.0, ignores_progress=True)),
         "adaptive, lambda 0.5": played.run(SlackSettings("adaptive", scale=0.5, ignores_progress=True)),
+        "kslack:last, after one match": played.run(kslack, last.end_us),
+        "kslack:semi, after one match": played.run(kslack, jitter, back_setting=last.sub_delays.back_setting_us),
+        "first level of kslack:semi only": played.run(kslack, jitter),
         "dynamic, iterated on another match": played.run(kslack, learned),
         "dynamic, estimated from sub-delays": played.run(kslack, guessed),
         "by hand": played.run(SlackSettings("fixed", ignores_progress=True), by_hand(played.hierarchy(), old)),
@@ -276,11 +289,13 @@ def pages(result: dict[str, Any]) -> list[str]:
     lines += ["", "shares ordered at those times: " + str(result["runs"]["dynamic, from 0"]["share_ordered"])]
     lines += [
         "",
-        f"{'':<38}{'ordered, %':>11}{'late':>8}{'inputs':>9}{'latency':>9}{'of hand':>9}{'hits':>8}{'of hand':>9}",
+        f"{'':<38}{'ordered, %':>11}{'late':>8}{'repairs':>9}{'inputs':>9}{'latency':>9}{'of hand':>9}{'hits':>8}"
+        f"{'of hand':>9}",
     ]
     for name, reported in result["runs"].items():
         lines.append(
-            f"  {name:<36}{100 * reported['share_ordered']['all']:>11.3f}{reported['late']:>8}{reported['inputs']:>9}"
+            f"  {name:<36}{100 * reported['share_ordered']['all']:>11.3f}{reported['late']:>8}{reported['repairs']:>9}"
+            f"{reported['inputs']:>9}"
             f"{reported['latency_ms']['mean']:>9.1f}{reported['latency_of_by_hand']:>9.3f}"
             f"{reported['hit_latency_ms']['mean']:>8.1f}{reported['hit_latency_of_by_hand']:>9.3f}"
         )

@@ -8,11 +8,12 @@ avoid that. Both compute a K for each detector, which :func:`configured` puts in
 * *Iterative delay calculation* (004, algorithm 2): a recorded stream is run, and run again with the measured K's,
   until they no longer change. That takes at most as many rounds as there are levels, because a level's delays are
   right once the levels below have the right K.
-* *Semi-configured estimation* (004, algorithm 3): no run at all. An event's delay is the sum of sub-delays (004,
+* *Semi-configured estimation* (004, algorithm 3): no run of the stream. An event's delay is the sum of sub-delays (004,
   section IV-A). That of the sensor positions (sampling, packaging, jitter) is measured in the first moments of the
   stream or taken from what the input declares; how far detectors date back comes from an old configuration; what
   ordering adds is K itself, level by level. In the paper pseudo events carry this through the network. Here it is a
-  walk over the hierarchy, which runs in one process; so network delay is 0 unless given.
+  walk over the hierarchy, which runs in one process; so network delay is 0 unless given. A live match
+  (``app/run/last_slack.py``) needs no such walk: its engine announces the old back-setting and the K's that grow.
 """
 
 from __future__ import annotations
@@ -134,11 +135,14 @@ def iterated(run: Callable[[Delays], Delays], levels: int) -> tuple[dict[str, in
     return known, levels
 
 
-def configured(settings: EngineSettings, delays: Delays, names: Iterable[str]) -> EngineSettings:
-    """Return ``settings`` in which every detector of ``names`` begins with its K; all else stays."""
-    by_detector = {}
+def configured(
+    settings: EngineSettings, delays: Delays, names: Iterable[str], back_setting: Delays | None = None
+) -> EngineSettings:
+    """Return ``settings`` in which every detector of ``names`` begins with its K and back-setting; all else stays."""
+    by_detector, back_us = {}, back_setting or {}
     for name in names:
         unit = settings.of(name)
-        slack: SlackSettings = replace(unit.slack, k_us=delays.get(name, unit.slack.k_us))
+        k_us, backset_us = delays.get(name, unit.slack.k_us), back_us.get(name, unit.slack.backset_us)
+        slack: SlackSettings = replace(unit.slack, k_us=k_us, backset_us=backset_us)
         by_detector[name] = replace(unit, slack=slack)
     return replace(settings, by_detector=by_detector)

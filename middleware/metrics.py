@@ -75,6 +75,7 @@ class EngineHealth:
     clk_us: int
     final_us: int
     slack_us: Mapping[str, int]
+    backset_us: Mapping[str, int]
     alpha: Mapping[str, float]
     waiting: int
     held: int
@@ -112,6 +113,7 @@ def engine_health(
 ) -> EngineHealth:
     """Return the health of all units; the arguments after ``units`` are the engine's own figures."""
     slack: dict[str, int] = {}
+    backset: dict[str, int] = {}
     alpha: dict[str, float] = {}
     failed: dict[str, str] = {}
     lag_us: dict[str, int] = {}
@@ -121,6 +123,7 @@ def engine_health(
         for unit in by_key.values():
             if name not in slack or unit.slack.k_us > slack[name]:
                 slack[name] = unit.slack.k_us
+            backset[name] = max(backset.get(name, 0), unit.backset_us)
             if name not in alpha or unit.alpha > alpha[name]:
                 alpha[name] = unit.alpha
             if (behind_us := clk_us - unit.oldest_waiting_us) > lag_us.get(name, 0):
@@ -138,8 +141,8 @@ def engine_health(
     all_us = sum(work_us.values())
     shares = {name: round(own_us / all_us, 4) for name, own_us in work_us.items() if own_us > _MIN_SHARE * all_us}
     return EngineHealth(
-        clk_us, final_us, slack, alpha, waiting, held, late, redone, retracted, duplicates, lost, differing, busy,
-        failed, faults, lag_us, shares, hold,
+        clk_us, final_us, slack, backset, alpha, waiting, held, late, redone, retracted, duplicates, lost, differing,
+        busy, failed, faults, lag_us, shares, hold,
     )  # fmt: skip
 
 

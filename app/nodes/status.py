@@ -129,11 +129,12 @@ def health_of_all(own: EngineHealth, others: Iterable[EngineHealth]) -> EngineHe
         own: of node 0, which knows times, duplicates and losses.
         others: as the other nodes reported it last.
     """
-    slack, alpha, failed = dict(own.slack_us), dict(own.alpha), dict(own.failed)
-    lag_us = dict(own.lag_us)
+    slack, backset, alpha = dict(own.slack_us), dict(own.backset_us), dict(own.alpha)
+    failed, lag_us = dict(own.failed), dict(own.lag_us)
     faults: dict[str, dict[str, Fault]] = {name: dict(found) for name, found in own.faults.items()}
     for health in others:
-        for mine, theirs in ((slack, health.slack_us), (alpha, health.alpha), (lag_us, health.lag_us)):
+        both = (slack, health.slack_us), (backset, health.backset_us), (alpha, health.alpha), (lag_us, health.lag_us)
+        for mine, theirs in both:
             for name, value in theirs.items():
                 mine[name] = max(mine.get(name, value), value)
         failed |= health.failed
@@ -149,7 +150,9 @@ def health_of_all(own: EngineHealth, others: Iterable[EngineHealth]) -> EngineHe
             redone=own.redone + health.redone,
             retracted=own.retracted + health.retracted,
         )
-    return replace(own, slack_us=slack, alpha=alpha, failed=failed, faults=faults, lag_us=lag_us)
+    return replace(
+        own, slack_us=slack, backset_us=backset, alpha=alpha, failed=failed, faults=faults, lag_us=lag_us
+    )  # fmt: skip
 
 
 def _link_status(other: int, counts: LinkCounts) -> LinkStatus:

@@ -209,8 +209,7 @@ class MatchPipeline:
             blocks: at least one.
             complete_us: event time before which no more inputs arrive; see ``middleware.engine.Engine.push``.
         """
-        stage_wall_us = _wall_us()
-        began_ns = time.perf_counter_ns()
+        stage_wall_us, began_ns = _wall_us(), time.perf_counter_ns()
         state = self._state
         arrivals: list[Arrival] = []
         for arrival_us, _, payload in blocks:
@@ -279,6 +278,7 @@ class MatchPipeline:
             "duplicates": health.duplicates,
             "differing_copies": health.differing,
             "slack_us": health.slack_us if state.ended else {},
+            "backset_us": health.backset_us if state.ended else {},
         }
 
     def inspect_detectors(self) -> None:

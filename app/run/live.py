@@ -62,8 +62,9 @@ def run_live(settings: LiveSettings, *, as_json: bool = False, verbose: bool = F
         LiveError, HostError, and the errors of source, store, hub, page and Java.
     """
     console, stop = make_console(stderr=as_json), threading.Event()
+    settings = with_last_slack(settings)
     with stopped_by_signals(stop, console), ExitStack() as standing_by, ExitStack() as background:
-        run = Run(with_last_slack(settings), console, background, one_match=True)
+        run = Run(settings, console, background, one_match=True)
         run.check_master()
         ready = standing_by.enter_context(_stand_by(run, stop)) if settings.standby else None
         session, log = standing_by.enter_context(_spark(run)) if ready is None else (ready.session, None)

@@ -96,8 +96,8 @@ class LiveSettings(BaseModel):
     slack: str = Field(
         "kslack",
         description="How long inputs wait where alpha is above 0: METHOD[:NUMBER], and with commas "
-        "DETECTOR=METHOD[:NUMBER] for single detectors. kslack, kslack:last, adaptive:LAMBDA, fixed:MS, progress, "
-        "target:LATE-SHARE[:MAX-MS], sba, bett, betta, bettwa, bettd, flink (docs/slack.md).",
+        "DETECTOR=METHOD[:NUMBER] for single detectors. kslack, kslack:last, kslack:semi, adaptive:LAMBDA, fixed:MS, "
+        "progress, target:LATE-SHARE[:MAX-MS], sba, bett, betta, bettwa, bettd, flink (docs/slack.md).",
     )
     allowed_lateness_s: float = Field(
         3.0,

@@ -26,7 +26,7 @@ from app.settings.model import (
     setting_name,
 )
 from app.settings.parameters import ParametersError, load_parameters, parameters_from
-from app.settings.slack import LAST
+from app.settings.slack import LEARNED
 from app.sources.registry import source_of
 from detectors.parameters import all_parameters
 from football.errors import UserError
@@ -94,7 +94,7 @@ def _resolve(layers: Sequence[Layer]) -> ResolvedSettings:
         files = values.get("patterns", None if stored else [])
         if isinstance(files, list):
             values["patterns"] = _loaded(files, values.get("alerts", stored.get("alerts", True)))
-        if "slack" in stored and LAST in str(values.get("slack")):
+        if "slack" in stored and any(text in str(values.get("slack")) for text in LEARNED):
             del values["slack"]  # the match has begun with what the store has
         for field in sorted(set(stored) & set(values)):
             if conflict := _contradiction(field, values[field], stored[field], f"the run in {store}", file):

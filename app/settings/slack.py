@@ -1,11 +1,13 @@
 """The slack policies of a run as text: one for all detectors, and those of single detectors.
 
-    METHOD[:NUMBER[:WAIT]][,DETECTOR=METHOD[:NUMBER[:WAIT]]...]
+    METHOD[:NUMBER[:MORE]][,DETECTOR=METHOD[:NUMBER[:MORE]]...]
 
-NUMBER is K or B in milliseconds, with ``adaptive`` lambda, and with ``target`` the share of late inputs; WAIT, of
-``target`` only, is the longest wait in milliseconds.
+NUMBER is K or B in milliseconds, with ``adaptive`` lambda, and with ``target`` the share of late inputs. MORE, in
+milliseconds, is with ``target`` the longest wait, and with ``kslack`` how far the detector dates back.
 
     kslack:last                K-slack that begins with the K's of the newest match of the same input
+    kslack:semi                K-slack that begins with jitter and back-setting of such a match, from which K follows
+    duel=kslack:0:80           K-slack, known to date back by up to 80 ms
     target:0.001               a thousandth may be late
     target:0.001:400           and no input waits longer than 0.4 s
     kslack,pass_attempt=bett   K-slack, but BETT before one detector
@@ -16,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import cast, get_args
+from typing import Literal, cast, get_args
 
 from football.errors import UserError
 from middleware.ordering.slack.settings import Method, SlackSettings
@@ -24,8 +26,11 @@ from middleware.sources.delay_bound import ReleaseTarget
 
 METHODS: tuple[str, ...] = get_args(Method)
 
-#: Policy whose K's are taken over from match to match.
-LAST = "kslack:last"
+#: What a match takes over from an earlier one: all K's, or jitter and back-setting.
+Learned = Literal["last", "semi"]
+
+#: Policies that begin with what an earlier match has learned (004, algorithms 2 and 3).
+LEARNED: Mapping[str, Learned] = {"kslack:last": "last", "kslack:semi": "semi"}
 
 #: Share of packets that may be lost because a gap was given up, where the user accepts no other one.
 LATE_SHARE = 0.00001
@@ -42,12 +47,12 @@ class SlackChoice:
     Attributes:
         unit: of all detectors.
         by_detector: exceptions.
-        begins_with_last: each K begins with that of an earlier match, if there is one; see ``app.run.last_slack``.
+        begins_with: what is taken over from an earlier match, if there is one; see ``app.run.last_slack``.
     """
 
     unit: SlackSettings = field(default_factory=SlackSettings)
     by_detector: Mapping[str, SlackSettings] = field(default_factory=dict)
-    begins_with_last: bool = False
+    begins_with: Learned | None = None
 
     @property
     def late_share(self) -> float:
@@ -77,19 +82,19 @@ def parse_slack(text: str) -> SlackChoice:
     """
     unit = SlackSettings()
     by_detector = {}
-    begins_with_last = False
+    begins_with = None
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, policy = part.rpartition("=")
         if equals and not name:
             raise ValueError(f"{part}: a detector is missing before =")
-        is_last = not name and policy == LAST
-        begins_with_last = begins_with_last or is_last
-        settings = SlackSettings() if is_last else _policy(policy)
+        learned = None if name else LEARNED.get(policy)
+        begins_with = learned or begins_with
+        settings = SlackSettings() if learned else _policy(policy)
         if name:
             by_detector[name] = settings
         else:
             unit = settings
-    return SlackChoice(unit, by_detector, begins_with_last)
+    return SlackChoice(unit, by_detector, begins_with)
 
 
 def fixed(slack_ms: int) -> SlackChoice:
@@ -101,7 +106,7 @@ def _policy(text: str) -> SlackSettings:
     method, *numbers = text.split(":")
     if method not in METHODS:
         raise ValueError(f"{text}: must be one of {', '.join(METHODS)}")
-    takes = {"target": 2, "progress": 0}.get(method, 1)
+    takes = {"target": 2, "kslack": 2, "progress": 0}.get(method, 1)
     if len(numbers) > takes:
         raise ValueError(f"{text}: {method} takes {('no number', 'one number', 'two numbers')[takes]}")
     values = [_number(number, text) for number in numbers]
@@ -118,7 +123,8 @@ def _policy(text: str) -> SlackSettings:
         return SlackSettings(known)
     if method == "adaptive":
         return SlackSettings(known, scale=values[0])
-    return SlackSettings(known, round(values[0] * 1_000))
+    first_us, *more_us = [round(value * 1_000) for value in values]
+    return SlackSettings(known, first_us, backset_us=sum(more_us))
 
 
 def _number(text: str, whole: str) -> float:

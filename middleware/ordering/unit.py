@@ -72,7 +72,7 @@ class OrderingUnit:
         clk_us: the logical clock: largest event time among the clock's inputs (000, section 3.2).
         newest_us: largest event time among its own inputs: the logical clock of a keyed unit.
         counters: what it has done since the beginning.
-        backset_us: how far before its cause an output was dated at most.
+        backset_us: how far before its cause an output was dated at most; at first what the settings say of it.
         mode: how it retracts; the engine sets it where retraction is automatic.
         has_waiting: True if inputs, or corrections of inputs, wait since the last :meth:`process`.
         final_only: True to release only inputs up to the given progress, whatever slack and alpha.
@@ -90,7 +90,7 @@ class OrderingUnit:
         self.clk_us = BEGINNING_US
         self.newest_us = BEGINNING_US
         self.mode = first_mode(settings.retraction)
-        self.backset_us = 0
+        self.backset_us = settings.slack.backset_us
         self.has_waiting = self.final_only = False
         self._delays = DelaySamples(every_sample=self.slack.every_sample)
         self._corrections = CorrectionBatch(self._detector.spec.correction_batch_us)

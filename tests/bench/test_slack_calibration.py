@@ -49,13 +49,18 @@ def recording() -> list[tuple[int, list[Arrival]]]:
     return [(now_us, [arrived]) for now_us, arrived in sent]
 
 
-def play(delays: Mapping[str, int]) -> Engine:
-    """The recording through pure buffering that begins with these K's; sources' word is not to help."""
+def beginning(delays: Mapping[str, int], back_setting: Mapping[str, int] | None = None) -> Engine:
+    """Pure buffering that begins with these K's and back-settings."""
     hierarchy = tower()
     base = EngineSettings(
         UnitSettings(FixedAlpha(1.0)), allowed_lateness_us=10_000, progress=ProgressSettings(10_000, 10_000)
     )
-    engine = Engine(hierarchy, configured(base, delays, [d.spec.name for d in hierarchy.detectors]))
+    return Engine(hierarchy, configured(base, delays, [d.spec.name for d in hierarchy.detectors], back_setting))
+
+
+def play(delays: Mapping[str, int], back_setting: Mapping[str, int] | None = None) -> Engine:
+    """The recording through an engine that begins so; sources' word is not to help."""
+    engine = beginning(delays, back_setting)
     engine.push([arrival(raw("A", 0, "silent", 0)), arrival(raw("C", 0, "silent", 0))], 0)
     for now_us, arrivals in recording():
         engine.push(arrivals, now_us)
@@ -85,6 +90,27 @@ def test_what_is_estimated_from_sub_delays_is_what_runs_measure():
     known, _ = iterated(lambda delays: play(delays).health().slack_us, 3)
     assert known == pytest.approx(guessed, abs=10), "but for a step of the clock"
     assert play(guessed).health().late == 0
+
+
+def test_an_engine_that_knows_the_old_back_setting_begins_with_the_estimate():
+    """004, algorithm 3, without a walk of its own: the engine announces back-setting and jitter upwards."""
+    old = dict(play({}).health().backset_us)
+    assert old == {"level_0": 15, "level_1": 40, "level_2": 0}
+    engine = beginning({}, old)
+    assert engine.health().slack_us == {"level_0": 0, "level_1": 15, "level_2": 55}
+    assert engine.health().slack_us == estimated(tower(), {}, SubDelays(old))
+    engine.push([arrival(raw("A", 0, "a", 0)), arrival(raw("C", 0, "c", 0))], 0)
+    engine.push([arrival(raw("C", 100, "c", 1))], 100)
+    engine.push([arrival(raw("A", 20, "a", 1)), arrival(raw("C", 110, "c", 2))], 110)
+    jitter = {"A": 90, "C": 0}
+    assert engine.health().slack_us == estimated(tower(), jitter, SubDelays(old)), "no output was needed for it"
+    assert play({"level_0": 110}, old).health().late == 0
+
+
+def test_what_an_engine_announces_at_first_survives_a_restart():
+    first, second = beginning({}, {"level_0": 15}), beginning({}, {"level_0": 15})
+    second.restore(first.snapshot())
+    assert second.health().slack_us == first.health().slack_us == {"level_0": 0, "level_1": 15, "level_2": 15}
 
 
 def test_network_and_processing_add_up_and_keyed_detectors_add_no_ordering():

@@ -34,7 +34,7 @@ class DynamicSlack(WaitForK):
     """K = the greatest delay so far (000 section 3.2; 004 algorithm 1, without lambda).
 
     ``k_us`` is the K to begin with: 0, or what an earlier run or an estimate gave
-    (``bench/slack_calibration.py``).
+    (``app/run/last_slack.py``, ``bench/slack_calibration.py``).
     """
 
     k_us: int = 0

@@ -32,6 +32,8 @@ class SlackSettings:
         ignores_progress: True to wait K out as the papers do, though the sources have reported everything.
             Ignored by ``progress`` and ``target``.
         target: of ``target``: what may be late, and how long an input waits at most.
+        backset_us: how far before its cause the detector dates outputs, if that is known before it runs (004, section
+            III-B). The units above hear of it, with K, before any input.
     """
 
     method: Method = "kslack"
@@ -40,6 +42,7 @@ class SlackSettings:
     profile: Profile = "literal"
     ignores_progress: bool = False
     target: ReleaseTarget = field(default_factory=ReleaseTarget)
+    backset_us: int = 0
 
     @property
     def followed(self) -> ReleaseTarget | None:

@@ -63,7 +63,7 @@ class Match:
         return NodeStatus(number, 0, 0, parts, steps, (link,), edges, HEALTH)
 
 
-HEALTH = EngineHealth(0, 0, {}, {}, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, {}, {})
+HEALTH = EngineHealth(0, 0, {}, {}, {}, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, {}, {})
 
 
 @contextmanager

@@ -19,7 +19,9 @@ from middleware.sources.delay_bound import ReleaseTarget
         ("", SlackChoice()),
         ("adaptive:2", SlackChoice(SlackSettings("adaptive", scale=2.0))),
         ("kslack:250", SlackChoice(SlackSettings("kslack", 250_000))),
-        ("kslack:last", SlackChoice(begins_with_last=True)),
+        ("kslack:last", SlackChoice(begins_with="last")),
+        ("kslack:semi", SlackChoice(begins_with="semi")),
+        ("duel=kslack:0:80", SlackChoice(by_detector={"duel": SlackSettings("kslack", 0, backset_us=80_000)})),
         ("target", SlackChoice(SlackSettings("target"))),
         ("target:0.01:400", SlackChoice(SlackSettings("target", target=ReleaseTarget(0.01, 400_000)))),
         (
@@ -46,7 +48,8 @@ def test_every_method_can_be_chosen_for_a_live_run(method: str):
     ("text", "why"),
     [
         ("best", "must be one of"),
-        ("kslack:1:2", "takes one number"),
+        ("fixed:1:2", "takes one number"),
+        ("kslack:1:2:3", "takes two numbers"),
         ("progress:1", "takes no number"),
         ("fixed:x", "is no number"),
         ("fixed:-1", "is no number"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from random import Random
 from statistics import pstdev
 from typing import get_args
@@ -316,6 +317,21 @@ def test_004_the_announcement_tells_how_far_outputs_are_dated_back():
     engine.push([arrival(raw("A", 400, "a", 1)), arrival(raw("B", 350, "b", 0))], 400)
     assert engine.health().slack_us["under"] == 50
     assert engine.health().slack_us["over"] == 80
+
+
+@pytest.mark.parametrize(("backset_us", "given"), [(0, ["C390", "U370"]), (30, ["U370", "C390"])])
+def test_004_a_back_setting_known_before_is_waited_for_from_the_first_input_on(backset_us: int, given: list[str]):
+    over, slack = Over(), SlackSettings("kslack", ignores_progress=True)
+    settings_ = EngineSettings(
+        UnitSettings(FixedAlpha(1.0), slack=slack),
+        {"under": UnitSettings(FixedAlpha(1.0), slack=replace(slack, backset_us=backset_us))},
+        allowed_lateness_us=10_000,
+    )
+    engine = Engine(Hierarchy(("A", "B", "C"), [Under(horizon_us=30), over]), settings_)
+    engine.push([arrival(raw("C", 390, "c", 0))], 390)
+    engine.push([arrival(raw("A", 400, "a", 0))], 400)
+    engine.push([arrival(raw("A", 450, "a", 1))], 450)
+    assert over.given[:2] == given
 
 
 def test_watermarks_propagate_less_the_horizons_below():
