@@ -69,6 +69,7 @@ class Run:
     Attributes:
         slack_us: K by detector at each look.
         given, late: inputs of all unkeyed units, and those that came after their place; by look, since the beginning.
+        learned_us: K by detector at the end, those of keyed detectors, too.
         repairs: how often an unkeyed unit had to repair, for inputs less late than K, too, which ``late`` leaves out.
         standing: each event that stands in the end, with the arrival time at which it was said for the last time.
         order: event times of published events in the order in which they were published.
@@ -78,6 +79,7 @@ class Run:
     given: dict[float, int] = field(default_factory=dict)
     late: dict[float, int] = field(default_factory=dict)
     repairs: int = 0
+    learned_us: dict[str, int] = field(default_factory=dict)
     standing: dict[Identity, tuple[Event, int]] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)
     end_us: dict[str, int] = field(default_factory=dict)
@@ -148,6 +150,7 @@ class Played:
         _look(engine, result, -1.0, keyed)
         result.end_us = result.slack_us[-1.0]
         result.sub_delays = SubDelays.of(engine.metrics())
+        result.learned_us = dict(engine.health().slack_us)
         return result
 
 
@@ -236,7 +239,7 @@ def measure(seconds: float, seed: int, training_seed: int) -> dict[str, Any]:
     levels = max(d.spec.level for d in played.hierarchy().detectors)
     last = training.run(kslack)
     first_level = {d.spec.name for d in played.hierarchy().detectors if d.spec.level == 1}
-    jitter = {name: us for name, us in last.end_us.items() if name in first_level}
+    jitter = {name: us for name, us in last.learned_us.items() if name in first_level}
     learned, rounds = iterated(lambda delays: training.run(kslack, delays).end_us, levels)
     old = training.run(kslack, learned).sub_delays
     guessed = estimated(played.hierarchy(), declared_jitter_us(), old, clock_step_us=CLOCK_STEP_US)
@@ -245,7 +248,7 @@ def measure(seconds: float, seed: int, training_seed: int) -> dict[str, Any]:
         "dynamic, from 0": played.run(kslack),
         "adaptive, lambda 0": played.run(SlackSettings("adaptive", scale=0.0, ignores_progress=True)),
         "adaptive, lambda 0.5": played.run(SlackSettings("adaptive", scale=0.5, ignores_progress=True)),
-        "kslack:last, after one match": played.run(kslack, last.end_us),
+        "kslack:last, after one match": played.run(kslack, last.learned_us),
         "kslack:semi, after one match": played.run(kslack, jitter, back_setting=last.sub_delays.back_setting_us),
         "first level of kslack:semi only": played.run(kslack, jitter),
         "dynamic, iterated on another match": played.run(kslack, learned),

@@ -120,8 +120,8 @@ class Engine:
         self._max_subscribers = max(map(len, hierarchy.subscribers.values()), default=1)
         if any(one.slack.backset_us for one in (settings.unit, *settings.by_detector.values())):
             for index, keyed in enumerate(self._keyed):  # upwards, as the pseudo events of 004, algorithm 3
-                if keyed is None:
-                    self._delays.announce(index, self._unit(index, "").output_delay_us)
+                known = self._settings_of(index).slack if keyed is not None else self._unit(index, "")
+                self._delays.announce(index, known.output_delay_us)
 
     def push(self, arrivals: Iterable[Arrival], now_us: int, complete_us: int | None = None) -> PushResult:
         """Take what arrived at ``now_us`` (arrival time) and return the updates that it leads to.

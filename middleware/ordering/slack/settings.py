@@ -45,6 +45,11 @@ class SlackSettings:
     backset_us: int = 0
 
     @property
+    def output_delay_us(self) -> int:
+        """How late outputs may arrive at the units above, by what is known before any input: first K, back-setting."""
+        return (self.k_us or 0) + self.backset_us
+
+    @property
     def followed(self) -> ReleaseTarget | None:
         """The target, if the method has one."""
         return self.target if self.method == "target" else None

@@ -67,7 +67,7 @@ def test_a_match_that_resumes_keeps_its_settings(tmp_path: Path):
 
 
 def ended(options: PipelineOptions) -> Mapping[str, Any]:
-    """What a match without any input notes at its end."""
+    """Return the notes of a match without any input at its end."""
     pipeline = MatchPipeline(MatchSheet(), options)
     assert [pipeline.commit_meta()[note] for note in (SLACK, BACKSET)] == [{}, {}]
     pipeline.finish()
