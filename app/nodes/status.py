@@ -133,8 +133,8 @@ def health_of_all(own: EngineHealth, others: Iterable[EngineHealth]) -> EngineHe
     failed, lag_us = dict(own.failed), dict(own.lag_us)
     faults: dict[str, dict[str, Fault]] = {name: dict(found) for name, found in own.faults.items()}
     for health in others:
-        both = (slack, health.slack_us), (backset, health.backset_us), (alpha, health.alpha), (lag_us, health.lag_us)
-        for mine, theirs in both:
+        pairs = (slack, health.slack_us), (backset, health.backset_us), (alpha, health.alpha), (lag_us, health.lag_us)
+        for mine, theirs in pairs:
             for name, value in theirs.items():
                 mine[name] = max(mine.get(name, value), value)
         failed |= health.failed
