@@ -15,6 +15,7 @@ withdrawal: the event stays. Only what was confirmed or withdrawn teaches.
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from typing import Final
@@ -137,7 +138,4 @@ class Steadiness:
 
 def _step_of(age_us: int) -> int:
     """Return the last step that begins at ``age_us`` or before."""
-    step = 0
-    while step + 1 < STEPS and _AGES[step + 1] <= age_us:
-        step += 1
-    return step
+    return max(0, bisect_right(_AGES, age_us) - 1)

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from middleware.events import END_US
 from middleware.isolation import Failed, Fault
 from middleware.load_accounting import total
 from middleware.ordering.retraction import Mode
@@ -120,24 +121,27 @@ def engine_health(
     work_us: dict[str, float] = {}
     waiting = held = late = redone = retracted = 0
     for name, by_key in zip(names, units, strict=True):
+        oldest_us, steps = END_US, 0
         for unit in by_key.values():
             if name not in slack or unit.slack.k_us > slack[name]:
                 slack[name] = unit.slack.k_us
             backset[name] = max(backset.get(name, 0), unit.backset_us)
             if name not in alpha or unit.alpha > alpha[name]:
                 alpha[name] = unit.alpha
-            if (behind_us := clk_us - unit.oldest_waiting_us) > lag_us.get(name, 0):
-                lag_us[name] = behind_us
+            oldest_us = min(oldest_us, unit.oldest_waiting_us)
             waiting += unit.waiting
             held += unit.held
             counters = unit.counters
             late += counters.late
             redone += counters.redone
-            if step_us and name in step_us:
-                work_us[name] = work_us.get(name, 0.0) + (counters.stepped + counters.redone) * step_us[name]
+            steps += counters.stepped + counters.redone
             retracted += counters.retracted
             if error := failure(unit.buffer.newest_state):
                 failed[name] = error
+        if oldest_us < clk_us:
+            lag_us[name] = clk_us - oldest_us
+        if step_us and name in step_us:
+            work_us[name] = steps * step_us[name]
     all_us = sum(work_us.values())
     shares = {name: round(own_us / all_us, 4) for name, own_us in work_us.items() if own_us > _MIN_SHARE * all_us}
     return EngineHealth(

@@ -61,18 +61,22 @@ def with_last_slack(settings: LiveSettings) -> LiveSettings:
 
 def last_learned_us(parent: Path, settings: LiveSettings, note: str) -> Mapping[str, int]:
     """Return a note by detector of the newest match in a folder that has ended and can teach it; empty if none has."""
-    newest, found = "", {}
     wanted = settings.stored_options()
-    for folder in parent.iterdir() if parent.is_dir() else ():
+    candidates: list[tuple[str, Path]] = []
+    for folder in filter(is_store, parent.iterdir() if parent.is_dir() else ()):
         try:
-            if not is_store(folder):
-                continue
-            run, last = read_run(folder), newest_commit(read_commits(folder))
+            run = read_run(folder)
+        except StoreError:
+            continue  # a damaged store teaches nothing
+        stored = run.get("settings")
+        if isinstance(stored, dict) and all(stored.get(name) == wanted[name] for name in _SAME[note]):
+            candidates.append((str(run.get("created", "")), folder))
+    for _, folder in sorted(candidates, reverse=True):
+        try:
+            last = newest_commit(read_commits(folder))
             learned_us = msgspec.convert(last.notes.get(note, {}) if last is not None else {}, dict[str, Delay])
         except (StoreError, msgspec.ValidationError):
-            continue  # a damaged store teaches nothing
-        stored, created = run.get("settings"), str(run.get("created", ""))
-        same = isinstance(stored, dict) and all(stored.get(name) == wanted[name] for name in _SAME[note])
-        if same and any(learned_us.values()) and created >= newest:  # at full speed nothing waits: no K is learned
-            newest, found = created, learned_us
-    return found
+            continue
+        if any(learned_us.values()):  # at full speed nothing waits: no K is learned
+            return learned_us
+    return {}

@@ -191,16 +191,17 @@ class Anchors:
     def _add_ending_with(self, end: PatternEvent) -> None:
         """Add the matches that end with the newest event; those before stay."""
         search, starts, second = self.search, self.search.lists[0], self.search.lists[1]
-        shared_from, found = -1, []
+        shared_from = -1
+        found: _Matches = ()
         for start in starts[bisect_left(starts, (end[0] - self.within_us,)) : search.until(starts, end)]:
             index = search.after(second, start) if self._shares else -1
             if index < 0 or index != shared_from:
-                shared_from, found = index, search.every_next_simple(start, end)
+                shared_from, found = index, tuple(search.every_next_simple(start, end))
             else:
-                found = [(start, *match[1:]) for match in found]
+                found = tuple([(start, *match[1:]) for match in found])
             if found:
-                self.matches[start.id] = self.matches.get(start.id, ()) + tuple(found)
-                self._emit((), tuple(found))
+                self.matches[start.id] = self.matches.get(start.id, ()) + found
+                self._emit((), found)
 
     def _is_taken_before(self) -> bool:
         """True if every event of the last step but one has had an earlier end: then the newest end is in no match."""
