@@ -68,7 +68,7 @@ CASES = (
     Case("AB+C", "stnm", 10, 50_000, copies=0.2),
     Case("ABC", "stnm", 10, 100_000),
     Case("AB+C", "stnm", 100, 50_000),
-    Case("AB+C", "stnm", 100, 50_000, disorder=0.7),
+    Case("AB+C", "stnm", 100, 5_000, disorder=0.7),
     Case("ABC", "stnm", 100, 50_000),
     Case("AB+C", "stnm", 10, 100_000, kinds=26),
     Case("AB+C", "stnm", 100, 100_000, kinds=26),
