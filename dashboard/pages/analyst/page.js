@@ -20,6 +20,7 @@ const DRAW = {
   sprints: onPitch.runs, heat_map: onPitch.heat, touch_map: onPitch.heat, average_positions: onPitch.averagePositions,
   set_plays: onPitch.setPlays, players: tables.players, comparison: tables.comparison,
   season_teams: season.teams, season_matches: season.matches, season_players: season.players,
+  season_versus: season.versus,
 };
 
 /* Charts that are drawn of the data of another one. */
@@ -28,6 +29,7 @@ const FURTHER = [{ name: "comparison", group: "Compare", title: "Players next to
 
 /* Charts of all open matches, which no selection narrows. */
 const SEASON = [
+  { name: "season_versus", group: "Compare", title: "Teams next to each other", options: [], of: "matches" },
   { name: "season_teams", group: "Season", title: "Teams", options: [], of: "teams" },
   { name: "season_matches", group: "Season", title: "Matches", options: [], of: "matches" },
   { name: "season_players", group: "Season", title: "Players", options: [], of: "players" },

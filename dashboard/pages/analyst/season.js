@@ -1,6 +1,6 @@
 /* Figures of all open matches. A number of a team or a player leads to his matches, one of a match to its events. */
 import { address, api, element } from "/pages/shared/shell.js";
-import { sortable } from "./tables.js";
+import { nextToEachOther, sortable } from "./tables.js";
 
 /* By column: heading, what it is, digits (or "share"), the chart of a match that has its events. */
 const FIGURES = {
@@ -86,3 +86,27 @@ export const teams = (rows, notes, context) =>
 
 export const players = (rows, notes, context) =>
   summed(rows, { name: "Player", shirt: "Shirt", team_name: "Team" }, "appearances", (one, row) => one.name === row.name && one.team_name === row.team_name, context, []);
+
+/* Two teams next to each other, each in this match or in all: home and away of this match, or a team beside its own season. */
+export function versus(rows, notes, context) {
+  const here = rows.filter((row) => row.match === context.match);
+  const sides = Object.fromEntries([
+    ...here.map((row) => ["match " + row.name, [row.name + " in this match", [row]]]),
+    ...[...new Set(rows.map((row) => row.name))].sort().map((name) => ["season " + name, [name + ", mean of all matches", rows.filter((row) => row.name === name)]]),
+  ]);
+  const ids = Object.keys(sides);
+  const words = Object.fromEntries(ids.map((id) => [id, sides[id][0]]));
+  const chosen = ["one", "other"].map((name, at) => sides[context.option(name, ids[at], ids, words)]);
+  const names = Object.keys(rows[0]).filter((name) => FIGURES[name]);
+  const find = (figure, column) => {
+    const name = names[figure];
+    const [title, behind] = chosen[column];
+    const values = behind.map((row) => row[name]).filter((value) => value !== null);
+    if (!values.length) return [null, element("td", {}, "–")];
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    const text = behind.length > 1 && FIGURES[name][2] === 0 ? mean.toFixed(1) : shown(name, mean);
+    return [mean, element("td", {}, behind.length > 1 ? text : link(behind[0], name, text))];
+  };
+  const heads = chosen.map(([title], at) => [title, ["home", "away"][at]]);
+  return [{ node: nextToEachOther(heads, names.map((name) => FIGURES[name].slice(0, 2)), find), caption: "All open matches. No selection narrows it. A number of this match opens its events" }];
+}

@@ -173,23 +173,34 @@ export function transitions(rows, notes, context) {
   ];
 }
 
+/* A table with a line for each figure and a column for each of some players or teams; the longest bar of a line is the greatest.
+   `heads` are [heading, team], `figures` [heading, help], `find(figure, column)` returns [value, its cell]. */
+export function nextToEachOther(heads, figures, find) {
+  const lines = figures.map(([name, help], figure) => {
+    const found = heads.map((_, column) => find(figure, column));
+    const most = Math.max(1e-9, ...found.map(([value]) => value || 0));
+    const cells = found.map(([value, made], column) => {
+      const filled = element("i", { class: heads[column][1] });
+      filled.style.width = (100 * (value || 0)) / most + "%";
+      made.append(element("span", { class: "bar", "aria-hidden": "true" }, filled));
+      return made;
+    });
+    return element("tr", {}, element("th", { scope: "row", title: help }, name), ...cells);
+  });
+  const head = element("tr", {}, element("th"), ...heads.map(([name, team]) => element("th", { scope: "col", class: team }, name)));
+  return element("div", { class: "scroll" }, element("table", { class: "versus" }, element("thead", {}, head), element("tbody", {}, ...lines)));
+}
+
 /* Numbers of the chosen players next to each other, whole or for 90 minutes. */
 export function comparison(rows, notes, context) {
   if (rows.length < 2) return [{ empty: "Choose two or more players on the left to compare them." }];
   const basis = context.option("basis", "match", ["match", "90"], { match: "match", 90: "for 90 minutes" });
   const value = (row, name) => (row[name] === null ? null : basis === "90" && !["Top km/h", "Minutes"].includes(name) ? (row.Minutes ? (90 * row[name]) / row.Minutes : null) : row[name]);
-  const lines = figuresOf(rows).map((name) => {
-    const most = Math.max(1e-9, ...rows.map((row) => value(row, name) || 0));
-    const cells = rows.map((row) => {
-      const found = value(row, name);
-      const filled = element("i", { class: row.team });
-      filled.style.width = (100 * (found || 0)) / most + "%";
-      const made = cell(number(found, DIGITS[name] || (basis === "90" ? 1 : 0)), row.rows[name], context, `${name}, ${row.name}`);
-      made.append(element("span", { class: "bar", "aria-hidden": "true" }, filled));
-      return made;
-    });
-    return element("tr", {}, element("th", { scope: "row", title: HELP[name] }, name), ...cells);
-  });
-  const head = element("tr", {}, element("th"), ...rows.map((row) => element("th", { scope: "col", class: row.team }, `${row.shirt ?? ""} ${row.name}`)));
-  return [{ node: element("div", { class: "scroll" }, element("table", { class: "versus" }, element("thead", {}, head), element("tbody", {}, ...lines))) }];
+  const names = figuresOf(rows);
+  const find = (figure, column) => {
+    const [name, row] = [names[figure], rows[column]];
+    const found = value(row, name);
+    return [found, cell(number(found, DIGITS[name] || (basis === "90" ? 1 : 0)), row.rows[name], context, `${name}, ${row.name}`)];
+  };
+  return [{ node: nextToEachOther(rows.map((row) => [`${row.shirt ?? ""} ${row.name}`, row.team]), names.map((name) => [name, HELP[name] || name]), find) }];
 }

@@ -180,7 +180,7 @@ def test_every_group_draws_its_charts_without_error(browser: Browser, url: str):
         settled(browser)
         drawn += browser.run("return [...document.querySelectorAll('.card')].map(card => card.chart.name)")
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth"), group
-    assert drawn == [*CHARTS, "comparison", "season_teams", "season_matches", "season_players"]
+    assert drawn == [*CHARTS, "comparison", "season_versus", "season_teams", "season_matches", "season_players"]
     assert browser.errors() == []
     assert browser.foreign_hosts(url) == set()
 
@@ -207,6 +207,26 @@ def test_a_number_of_the_season_leads_to_its_matches_and_to_the_events_in_a_matc
     opened(browser, url, "Season")
     click(browser, "#chart-season_matches [aria-label^='Conceded, Blues, one']")
     browser.wait(lambda: count(browser, "#actions li") == 2, "the shots of the opponent")
+    assert browser.errors() == []
+
+
+@pytest.mark.browser
+def test_a_team_stands_next_to_its_season_and_next_to_another_team(browser: Browser, url: str):
+    def line(selector: str) -> list[str]:
+        cells = "return [...document.querySelector(arguments[0]).children].map(one => one.innerText.trim())"
+        return list(browser.run(cells, f"#chart-season_versus {selector}"))
+
+    browser.resize(1280, 720)
+    opened(browser, url, "Compare")
+    assert line("thead tr") == ["", "Reds in this match", "Blues in this match"]
+    assert line("tbody tr:first-child") == ["Goals", "2", "0"]
+    choose = "const e = document.querySelector(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event('change'))"
+    browser.run(choose, "#chart-season_versus [aria-label=other]", "season Blues")
+    assert line("thead tr")[2] == "Blues, mean of all matches"
+    assert line("tbody tr:nth-child(2)") == ["Conceded", "0", "2.0"]
+    assert violations(browser) == {}
+    browser.run("document.querySelector('#chart-season_versus tbody tr:first-child a').click()")
+    browser.wait(lambda: count(browser, "#actions li") == 2, "the two shots of the team")
     assert browser.errors() == []
 
 
