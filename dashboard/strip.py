@@ -97,7 +97,7 @@ def strip_tables(
         *([Table("Live edge", ("",), _edge_rows(state))] if state is not None else []),
         Table("Pipeline, ms", PERCENTILES, _latency_rows(latency)),
         Table("Detection, ms", PERCENTILES, _latency_rows(detection)),
-        Table("Most slack", UNIT_COLUMNS, _unit_rows(health)),
+        Table("Units", UNIT_COLUMNS, _unit_rows(health)),
         *([Table("Input", ("",), _input_rows(health.quality, state))] if health and health.quality else []),
         Table("Ordering", ("",), _ordering_rows(health, now_us, frontier_us)),
         Table("Repairs and losses", ("",), _repair_rows(health, withdrawn)),
@@ -156,7 +156,7 @@ def _input_rows(quality: InputQuality, state: InputState | None) -> list[tuple[s
 def _unit_rows(health: Health | None) -> list[tuple[str, ...]]:
     if health is None:
         return []
-    slowest: Sequence[str] = sorted(health.slack_us, key=lambda unit: (-health.slack_us[unit], unit))[:ROWS]
+    slowest: Sequence[str] = sorted(health.slack_us, key=lambda unit: (-health.slack_us[unit], unit))
     return [
         (
             unit.replace("_", " "),

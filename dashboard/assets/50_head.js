@@ -14,6 +14,8 @@
     ended: "Ended",
   };
 
+  const ROWS = 5; // of a table of the strip that are seen at once
+
   const byId = (id) => document.getElementById(id);
   let totals = null;
   let score = { home: 0, away: 0, home_provisional: 0, away_provisional: 0 };
@@ -43,6 +45,26 @@
     write("possession", T.words.team(holder) ? "Ball: " + T.words.team(holder) : holder ? "Ball: " + holder : "");
     for (const team of ["home", "away"]) byId(team + "-name").classList.toggle("holds", holder === team);
     write("minute", message.minute ? message.minute + "′" + (message.added ? " (+" + message.added + ")" : "") : "");
+  }
+
+  /* Shows the tables. One with more rows than fit is scrolled through, and stays where it is when it is shown anew. */
+  function strip(tables) {
+    const all = byId("strip-tables");
+    tables.forEach((data, at) => {
+      const old = all.children[at];
+      const scrolls = data.rows.length > ROWS;
+      if (scrolls && old && old.className === "scroll") old.replaceChildren(table(data));
+      else if (old) old.replaceWith(scrolls ? scrolled(data) : table(data));
+      else all.append(scrolls ? scrolled(data) : table(data));
+    });
+    while (all.children.length > tables.length) all.lastChild.remove();
+  }
+
+  function scrolled(data) {
+    const place = document.createElement("div");
+    for (const [name, value] of Object.entries({ class: "scroll", tabindex: "0", role: "region", "aria-label": data.title })) place.setAttribute(name, value);
+    place.append(table(data));
+    return place;
   }
 
   function table(data) {
@@ -75,7 +97,7 @@
       if (message.clock_us !== undefined) write("clock", T.words.clock(message.clock_us, 1));
       if (message.score) takeScore(message.score);
       if (message.play !== undefined) takePlay(message);
-      if (message.strip) byId("strip-tables").replaceChildren(...message.strip.map(table));
+      if (message.strip) strip(message.strip);
       if (message.watermark !== undefined) write("watermark", message.watermark);
       if (message.totals) totals = message.totals;
       if (message.problems) problems = message.problems;

@@ -18,7 +18,7 @@ from detectors.control.pressure import PressureParameters, pressure_on
 from detectors.control.spearman import SpearmanParameters, control_grid, pass_success
 from football.payloads import BodyState
 from football.pitch import Pitch
-from football.update_stream import EventRecord
+from football.update_stream import EventRecord, Health
 from tests.dashboard.accessibility import violations
 from tests.dashboard.chromium import Browser, browser_or_skip
 
@@ -400,6 +400,24 @@ def test_the_head_has_minute_added_time_and_the_race(page: LivePage):
     label = "return document.getElementById('race').getAttribute('aria-label')"
     expected = "Expected goals Harbour United 0.00, Northgate Rovers 0.31; momentum Northgate Rovers"
     page.browser.wait(lambda: page.browser.run(label) == expected, "the race")
+
+
+def test_figures_of_all_units_are_scrolled_through_and_stay_where_they_are(page: LivePage):
+    def report(units: int) -> None:
+        slack_us = {f"unit {number}": 1_000 * number for number in range(units)}
+        counts = dict.fromkeys(("buffered", "held", "late", "retractions", "lost", "duplicates", "quarantined"), 0)
+        page.feed.report(Health(US, 0, slack_us, alpha={}, positions=units, **counts), {})
+
+    report(40)
+    page.open()
+    page.browser.run("document.getElementById('strip-toggle').click()")
+    rows = "document.querySelectorAll('#strip .scroll tbody tr').length"
+    page.browser.wait(lambda: page.browser.run(f"return {rows}") == 40, "the units")
+    page.browser.run("document.querySelector('#strip .scroll').scrollTop = 100")
+    report(41)
+    page.browser.wait(lambda: page.browser.run(f"return {rows}") == 41, "the next figures")
+    assert page.browser.run("return document.querySelector('#strip .scroll').scrollTop") == 100
+    assert not violations(page.browser)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), pytest.param(820, 1180, marks=pytest.mark.slow)])
