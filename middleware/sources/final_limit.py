@@ -56,7 +56,9 @@ def trailing(kinds: Iterable[KindSources], limit: FinalLimit) -> FinalLimit:
     return limit
 
 
-def following(kinds: Iterable[KindSources], oldest_us: int, newest_us: int, hold_us: int, now_us: int) -> FinalLimit:
+def following(
+    kinds: Iterable[KindSources], oldest_us: int, newest_us: int, hold_us: int, patience_us: int, now_us: int
+) -> FinalLimit:
     """Return the limit of a final that follows the sources.
 
     Args:
@@ -64,13 +66,14 @@ def following(kinds: Iterable[KindSources], oldest_us: int, newest_us: int, hold
         oldest_us: newest event time less the allowed lateness. Silent sources and new ones hold no further back.
         newest_us: newest event time that was reported.
         hold_us: how long an event waits for new sources; 0 if none are expected.
+        patience_us: how long a silent source is waited for at most.
         now_us: arrival time.
     """
     limit = FinalLimit(newest_us, "none")
     if now_us - hold_us < newest_us:
         limit = FinalLimit(now_us - hold_us, "new" if hold_us else "none")
     for kind in kinds:
-        source = kind.first_silent()
+        source = kind.first_silent(patience_us, now_us)
         if source is not None and source.until_us < limit.final_us:
             limit = FinalLimit(source.until_us, "silent", kind, source)
     return trailing(kinds, limit if limit.final_us > oldest_us else FinalLimit(oldest_us, "lateness"))
@@ -90,7 +93,8 @@ def describe(limit: FinalLimit, now_us: int, patience_us: int, lateness_us: int)
         return FinalHold(limit.reason)
     name = next(name for name, one in kind.sources.items() if one is source)
     since_us = source.waited_since_us() if limit.reason == "gap" else source.last_arrival_us
-    until_us = kind.deadline_us(source, patience_us, lateness_us)
+    until_us = kind.deadline_us(source, patience_us, lateness_us, now_us)
     if limit.reason == "silent":
-        until_us = since_us + lateness_us
+        wait_us = kind.silence_us(patience_us, now_us)
+        until_us = since_us + (wait_us if wait_us < patience_us else lateness_us)
     return FinalHold(limit.reason, name, now_us - since_us, until_us - since_us)

@@ -7,6 +7,11 @@ it sends again, and no cadence is learned from its pause. A gap in its numbers i
 sources fell silent at the same packet number, as those of one recording do, another one at that number is waited for
 during two of its periods only.
 
+A silent source either pauses, and will date its next packet after the pause, or its packets are *held up* on their way.
+Where final follows the sources, the packets that ended silences tell: after ``LEARNED_US`` a source of that kind is
+waited for half as long again as a packet was ever held up, at least ``SILENCE_US`` and at most the patience. Then it
+holds final back no longer either (decision 061).
+
 Of each raw kind ``IDLE_REMEMBERED`` idle sources are remembered, and all that have reported anything above final. A
 packet of a forgotten source is new if it is dated above final. Below final it is recorded as lost, even if it is a
 duplicate, because that cannot be known any more. Sources that are new after some were forgotten begin in an epoch of
@@ -21,6 +26,7 @@ from __future__ import annotations
 from heapq import heappop, heappush, heapreplace
 from operator import attrgetter
 
+from middleware.events import BEGINNING_US
 from middleware.sources.gap_chance import GapCounts
 from middleware.sources.packet_record import EPOCH, EntryRecord
 from middleware.sources.source_state import SourceState
@@ -30,6 +36,12 @@ ENDS_REMEMBERED, MIN_END = 64, 32
 
 #: Idle sources that are remembered, by kind.
 IDLE_REMEMBERED = 1_024
+
+#: How long (arrival time) the silences of a kind are watched before they count, and the least that one is waited for.
+LEARNED_US, SILENCE_US = 30_000_000, 1_000_000
+
+#: Shorter silences are not looked at: what they show asks for no longer wait than the least.
+LOOKED_AT_US = 2 * SILENCE_US // 3
 
 
 class LiveQueue:
@@ -71,6 +83,9 @@ class LiveQueue:
 class KindSources:
     """The sources of one raw kind.
 
+    Args:
+        learns_silence: True to learn how long a silent source is waited for.
+
     Attributes:
         sources: by name.
         entries: of unpaced sources, by name.
@@ -79,7 +94,11 @@ class KindSources:
         gaps: counts of missing packets of all sources.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, learns_silence: bool = False) -> None:
+        self._learns_silence = learns_silence
+        #: Arrival time of the first packet, and the longest that one was held up in a silence.
+        self._first_us: int | None = None
+        self._held_up_us = 0
         self.sources: dict[str, SourceState] = {}
         self.entries: dict[str, EntryRecord] = {}
         self.first_base = 0
@@ -96,6 +115,8 @@ class KindSources:
     def make_live(self, source: SourceState, seq: int) -> None:
         """Wait for a source from now on: packet ``seq`` is its first, or its first after a pause."""
         self._ends.pop(seq - 1, None)
+        if self._first_us is None:
+            self._first_us = source.last_arrival_us
         source.live = True
         self.by_bound.put(source)
         self.by_until.put(source)
@@ -109,24 +130,40 @@ class KindSources:
             if len(self._ends) > ENDS_REMEMBERED:
                 del self._ends[next(iter(self._ends))]
 
-    def deadline_us(self, source: SourceState, patience_us: int, max_period_us: int) -> int:
+    def end_silence(self, source: SourceState, ts_us: int, now_us: int) -> None:
+        """Learn from a packet that ends a silence: it was held up by what it is later than those before."""
+        if ts_us > source.newest_us > BEGINNING_US:
+            delay_us = source.last_arrival_us - source.newest_us
+            self._held_up_us = max(self._held_up_us, now_us - ts_us - delay_us)
+
+    def silence_us(self, patience_us: int, now_us: int) -> int:
+        """Return how long a packet of a silent source may be overdue: the patience, or less once that is learned."""
+        if not self._learns_silence or self._first_us is None or now_us - self._first_us < LEARNED_US:
+            return patience_us
+        return min(patience_us, max(SILENCE_US, 3 * self._held_up_us // 2))
+
+    def deadline_us(self, source: SourceState, patience_us: int, max_period_us: int, now_us: int) -> int:
         """Return the arrival time up to which the next packet of a source is waited for.
 
         Args:
             source: live.
             patience_us: how long a packet may be overdue.
             max_period_us: a longer period does not count, because a source that is waited for holds final back.
+            now_us: arrival time.
         """
         if source.ahead:
             return source.waited_since_us() + source.gap_patience_us(patience_us)
         period_us = min(int(source.cadence.period_us), max_period_us)
         if period_us and source.next_seq - 1 in self._ends:
             return source.last_arrival_us + min(2 * period_us, patience_us)
-        return source.last_arrival_us + period_us + patience_us
+        return source.last_arrival_us + period_us + self.silence_us(patience_us, now_us)
 
-    def first_silent(self) -> SourceState | None:
-        """Return the source that has reported least of those that fell silent; None if none did."""
-        return min((s for s in self._silent if not s.live), key=attrgetter("until_us"), default=None)
+    def first_silent(self, patience_us: int, now_us: int) -> SourceState | None:
+        """Return the source that has reported least of those that fell silent and may owe packets; None if none may."""
+        wait_us = self.silence_us(patience_us, now_us)
+        since_us = now_us - wait_us if wait_us < patience_us else BEGINNING_US
+        silent = (s for s in self._silent if not s.live and s.last_arrival_us >= since_us)
+        return min(silent, key=attrgetter("until_us"), default=None)
 
     def forget_content(self, final_us: int) -> None:
         """Let sources that fell silent forget the content of their packets, once all of it is final."""

@@ -9,9 +9,8 @@ its live sources: up to it the inputs are complete. Progress serves for release.
 
 * *New sources.* While more of them are expected, progress stays behind arrival time by what a new source's first packet
   takes (:mod:`middleware.sources.source_discovery`).
-* *Idle sources and gaps* are waited for during ``patience_us``, and idle ones are forgotten at last
-  (:mod:`middleware.sources.idle`). With ``late_share`` a gap is given up sooner, once it is more likely to be lost than
-  late (:mod:`middleware.sources.gap_chance`).
+* *Idle sources and gaps* are waited for during ``patience_us`` at most (:mod:`middleware.sources.idle`). With
+  ``late_share`` a gap is given up once it is more likely to be lost than late (:mod:`middleware.sources.gap_chance`).
 * *Targets.* A unit may accept a share of late inputs, or a longest wait. Then it waits for progress, or for a bound on
   the delays of each kind if that ends sooner (:mod:`middleware.sources.delay_bound`).
 * *Restarts.* Where a source's counter wraps or restarts, an epoch begins, which is part of the identity of its packets
@@ -26,9 +25,9 @@ its live sources: up to it the inputs are complete. Progress serves for release.
 
 *Final* is stronger than progress: no packet dated below it is taken in any more, so nothing below it can change. Such a
 packet is lost. Final follows what was reported, not the cadence. It also trails the newest event by
-``allowed_lateness_us``, unless the sources are known (``final_follows_sources``, decision 051): then a source that is
-not live holds it for that long, and packets that were given up, or that a new source sends about earlier, are lost if
-they arrive after all. A host that knows what is still to come may promise more (:meth:`SourceProgress.promise`).
+``allowed_lateness_us``, unless the sources are known (``final_follows_sources``, decisions 051, 061): then packets that
+were given up, or that a new source sends about earlier, are lost if they arrive after all. A host that knows what is
+still to come may promise more (:meth:`SourceProgress.promise`).
 
     event time   ------|-----------------------|-----------------|--------------->
                      final                  progress        newest event (clk)
@@ -45,7 +44,7 @@ from middleware.sources.clock_outliers import ClockOutliers
 from middleware.sources.delay_bound import DelayBound, ReleaseTarget
 from middleware.sources.final_limit import NO_HOLD, FinalHold, FinalLimit, describe, following, trailing
 from middleware.sources.gap_chance import GapChance
-from middleware.sources.idle import IDLE_REMEMBERED, KindSources
+from middleware.sources.idle import IDLE_REMEMBERED, LOOKED_AT_US, KindSources
 from middleware.sources.packet_record import EntryRecord, PacketRecord, same_content
 from middleware.sources.source_discovery import FIRST_PACKETS, SourceDiscovery
 from middleware.sources.source_state import SourceState
@@ -101,8 +100,7 @@ class ProgressSettings:
     """How long sources are waited for. The figures and their choice: docs/slack.md.
 
     Attributes:
-        patience_us: how long (arrival time) a silent source or a missing packet is waited for; never longer than the
-            allowed lateness.
+        patience_us: how long (arrival time) silent sources and missing packets are waited for, within that lateness.
         discovery_us: quiet (arrival time) after which no new source is expected.
         sources: number of sources, if it is known.
         clock_kinds: raw kinds that set the clock (004, II-E1); all if empty. When they are silent for ``patience_us``,
@@ -167,7 +165,7 @@ class SourceProgress:
         self._max_sources = settings.max_sources
         self._admitted: set[tuple[str, str]] = set()
         self._clock_arrival_us = BEGINNING_US
-        self._kinds = {kind: KindSources() for kind in raw_kinds}
+        self._kinds = {kind: KindSources(learns_silence=settings.final_follows_sources) for kind in raw_kinds}
         #: Kinds whose progress must be computed again.
         self._stale: set[str] = set()
         self._known = self._live = 0
@@ -198,6 +196,8 @@ class SourceProgress:
             self._discovery.add_source(now_us)
         clocks, lead_us = self._clocks, ts_us - now_us
         ahead = lead_us > clocks.ahead_us
+        if now_us - source.last_arrival_us > LOOKED_AT_US:
+            kind.end_silence(source, ts_us, now_us)
         source.last_arrival_us = now_us
         seq, record = event.seq + source.base, source.record
         if seq != source.next_seq or ts_us <= record.newest_us or source.base or record.refused:
@@ -326,7 +326,7 @@ class SourceProgress:
         oldest_us, kinds = self.newest_us - self.allowed_lateness_us, self._kinds.values()
         if not self._follows_sources or now_us < self._trusted_us:
             return trailing(kinds, FinalLimit(oldest_us, "distrust" if self._follows_sources else "lateness"))
-        return following(kinds, oldest_us, self.newest_us, self._discovery.hold_us(now_us), now_us)
+        return following(kinds, oldest_us, self.newest_us, self._discovery.hold_us(now_us), self._patience_us, now_us)
 
     def is_purge_due(self, now_us: int) -> bool:
         """True if units are to forget what is final, which costs more than an advance where final follows the sources.
@@ -466,7 +466,7 @@ class SourceProgress:
     def _evaluate(self, name: str, kind: KindSources, limit_us: int, now_us: int) -> None:
         """Give up sources that were waited for long enough, and compute the progress of a kind from the others."""
         while (source := kind.by_bound.first()) is not None and source.bound_us < END_US:
-            deadline_us = kind.deadline_us(source, self._patience_us, self.allowed_lateness_us)
+            deadline_us = kind.deadline_us(source, self._patience_us, self.allowed_lateness_us, now_us)
             if now_us <= deadline_us:
                 self._due_us = min(self._due_us, deadline_us + 1)
                 break
