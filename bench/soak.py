@@ -5,7 +5,9 @@ do the driver, Java and the workers take, minute by minute, and by how much does
 With ``--browser``, headless Chromium shows the live page with all layers meanwhile: its processes, and what its scripts
 hold after a collection (heap in MB, and elements of the page).
 Memory is the proportional set size (a page that processes share counts once). Growth is that of anonymous memory alone:
-of files, the share of each process also changes when other programs begin or end. Goal: no growth, 1.2 GB in all.
+of files, the share of each process also changes when other programs begin or end. It is the ratio of two medians, of
+the last fifth and of the first fifth after the settling: single samples differ by ten per cent, as garbage comes and
+goes. Goal: no growth, 1.2 GB in all.
 
     python -m bench.soak [--minutes 60] [--followers 5] [--engine spark] [--source CAPTURE --speed 8] [--store DIR]
                          [--browser] [--json FILE]
@@ -27,6 +29,7 @@ import urllib.request
 from collections import deque
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from statistics import median
 
 from websockets.exceptions import WebSocketException
 
@@ -161,8 +164,12 @@ def soak(
         run.wait(60)
     growth = {}
     if minutes > SETTLED_MIN:
-        base, last = samples[SETTLED_MIN], samples[-1]
-        growth = {name: round(last[name] / base[name], 3) for name in GROWING if base.get(name)}
+        count = max(1, (len(samples) - SETTLED_MIN) // 5)
+        begin, end = (
+            {name: median(one.get(name, 0.0) for one in part) for name in GROWING}
+            for part in (samples[SETTLED_MIN : SETTLED_MIN + count], samples[-count:])
+        )
+        growth = {name: round(end[name] / begin[name], 3) for name in GROWING if begin[name]}
     return {"samples_mb": samples, "growth": growth, "messages": counts}
 
 
