@@ -56,10 +56,6 @@ from replay.scoring.truth import Mark, Truth
 from simulator.radio.channels import channel_named
 from simulator.tracking.profile import shipped_profiles
 
-#: Kinds of which truth has only some: the simulator writes an offside position only where an offence follows. They keep
-#: the rules' own confidence.
-PARTLY_TRUE = ("offside.position",)
-
 #: Seeds on which the table is counted, and seeds on which it is judged.
 TRAINING, CHECKS = (201, 202, 203, 204, 205), (206, 207, 208)
 
@@ -201,7 +197,7 @@ def learned(samples: Sequence[Sample]) -> list[Row]:
         groups[sample.kind, sample.tracking].append(sample)
     rows: list[Row] = []
     for (kind, name), group in sorted(groups.items()):
-        if len(group) >= SAMPLES_MIN and kind not in PARTLY_TRUE:
+        if len(group) >= SAMPLES_MIN:
             rows += parted(kind, name, group, (), DEPTH)
     return rows
 

@@ -124,7 +124,7 @@ KINDS: Mapping[str, Kind] = {
     "gk.smother": _kind("7.14", _P, "a goalkeeper takes a ball at an opponent's feet"),
     "gk.sweep": _kind("7.14", _P, "a goalkeeper plays the ball outside the penalty area"),
     "offside.line": _kind("7.15", _G, "at every pass: second-last opponent, ball or halfway line; team attacks; x"),
-    "offside.position": _kind("7.15", _P, "a team mate is in an offside position at a pass and then involved"),
+    "offside.position": _kind("7.15", _P, "a team mate is in an offside position at a pass or shot, involved or not"),
     # -- level 8: qualifiers; dated at the kick, the attempt is their cause
     "pass.dir": _kind("8.1", _G, "the axis of the attack along which the ball moved most, from kick to end"),
     "pass.len": _kind("8.2", _G, "below 15, 30 m, more"),

@@ -108,7 +108,7 @@ def kick(
         aimed(state, row, action, position, near, limb) if instructed is None else (*instructed, {})
     )
     team = int(state.team[row])
-    ahead = () if restart in ("throw_in", "goal_kick", "corner") else may_be_ahead(state, row)
+    ahead = may_be_ahead(state, row)
     # Hands push a ball for longer than a foot does.
     length_s = max(0.009, math.dist(velocity, state.ball.velocity) / 150.0) if limb.endswith("hand") else 0.009
     what = touch_name(action)
@@ -157,8 +157,9 @@ def attempted(
     target = (action.target[0], action.target[1])
     team = int(state.team[row])
     state.flight = Flight(
-        attempt, kind, action.what, row, team, action.mate, target, t_s, restart, ahead, state.columns[:, :2].copy()
-    )
+        attempt, kind, action.what, row, team, action.mate, target, t_s, restart, ahead,
+        places=state.columns[:, :2].copy(),
+    )  # fmt: skip
     state.holder, state.in_hands, state.action = -1, False, None
     return attempt
 

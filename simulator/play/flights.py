@@ -12,7 +12,7 @@ from football.constants import BALL_RADIUS_M
 from simulator.physics.ball import forecast
 from simulator.play import provider_truth
 from simulator.play.match_state import BAR_Z_M, POST_Y_M, Flight, State, Whistle
-from simulator.play.offside import is_ahead
+from simulator.play.offside import EXEMPT, KNOWN_S, metres_beyond
 from simulator.play.truth_writer import id_of
 from simulator.records import REFEREES, Vector
 
@@ -47,6 +47,7 @@ def would_score(state: State, team: int, position: Vector, velocity: Vector, spi
 def touched(state: State, row: int, t_s: float, index: int, what: str, velocity: Vector, is_deflection: bool) -> None:
     """Update the flight under way by a contact with the ball in play, before that contact's own attempt is written."""
     settle_interception(state, t_s)
+    settle_positions(state, now=True)
     provider_truth.touched(state, row)
     flight = state.flight
     if flight is None:
@@ -84,6 +85,7 @@ def touched(state: State, row: int, t_s: float, index: int, what: str, velocity:
 
 def verdict(state: State, *, goal: bool = False) -> None:
     """Decide a goalkeeper's touch of the shot under way: a save, unless the ball is in the goal now."""
+    settle_positions(state, now=True)
     flight = state.flight
     if flight is None or flight.save is None:
         return
@@ -118,7 +120,7 @@ def _end_pass(state: State, row: int, t_s: float, index: int) -> None:
         attempt.detail["outcome"] = "lost"
         return
     complete = int(state.team[row]) == flight.team
-    if complete and row in flight.ahead and _offside(state, flight, row, t_s):
+    if complete and _offside(state, flight, row, t_s):
         attempt.detail.update(outcome="offside", receiver=id_of(row), received_us=round(t_s * 1e6))
         return
     if not complete:
@@ -147,31 +149,46 @@ def _end_pass(state: State, row: int, t_s: float, index: int) -> None:
         provider_truth.won(state, row, t_s, index, ended)
 
 
+def settle_positions(state: State, *, now: bool = False) -> None:
+    """Write who was in an offside position as the ball under way was kicked (7.15), once everybody's feet are known.
+
+    Args:
+        now: do not wait for that, as something happens to the ball.
+    """
+    flight = state.flight
+    if flight is None or flight.offside is not None or not (now or state.now_s - flight.born_s >= KNOWN_S):
+        return
+    flight.offside = {}
+    if not flight.ahead or flight.places is None:
+        return
+    ball_u = state.truth.rows[flight.row].position[0] * float(state.sign[flight.team])
+    for row, by_m in metres_beyond(state, flight.ahead, flight.team, flight.born_s, ball_u).items():
+        x, y = flight.places[row].tolist()
+        flight.offside[row] = state.truth.add(
+            "offside.position", flight.born_s, row, (x, y, 0.9), "", (flight.row,), beyond_m=round(by_m, 3)
+        )
+
+
 def _offside(state: State, flight: Flight, row: int, t_s: float, variant: str = "play") -> bool:
     """Write an offside (Law 11): a player in an offside position at the kick is involved now.
 
     The flag and the whistle follow.
     """
-    if state.whistle is not None:
+    position = (flight.offside or {}).get(row, -1)
+    if state.whistle is not None or position < 0 or flight.restart in EXEMPT:
         return False
     truth = state.truth
-    kick = truth.rows[flight.row]
-    ball_u = kick.position[0] * float(state.sign[flight.team])
-    ahead, by_m = is_ahead(state, row, flight.team, flight.born_s, ball_u)
-    if not ahead:
-        return False
     x, y = state.xy(row)
-    pass_us, by_m = round(flight.born_s * 1e6), round(by_m, 3)
-    offside_row = truth.add("offside.position", flight.born_s, row, kick.position, "", (flight.row,), beyond_m=by_m)
+    pass_us, beyond_m = round(flight.born_s * 1e6), truth.rows[position].detail["beyond_m"]
     offence = truth.add(
-        "offside.offence", t_s, row, (x, y, 0.9), variant, (flight.row, offside_row), pass_us=pass_us, beyond_m=by_m
+        "offside.offence", t_s, row, (x, y, 0.9), variant, (flight.row, position), pass_us=pass_us, beyond_m=beyond_m
     )
     if variant == "advantage":
         return True
     up_s = t_s + float(state.rng.uniform(0.2, 0.6))
     assistant = REFEREES[1 if x > 0 else 2]
-    position = (float(state.columns[assistant, 0]), float(state.columns[assistant, 1]), 1.9)
-    truth.add("flag", up_s, assistant, position, "offside", (offence,))
+    at = (float(state.columns[assistant, 0]), float(state.columns[assistant, 1]), 1.9)
+    truth.add("flag", up_s, assistant, at, "offside", (offence,))
     at_s = up_s + float(state.rng.uniform(0.2, 0.6))
     state.whistle = Whistle(at_s, "offside", 1 - flight.team, (x, y), offence)
     return True
@@ -201,6 +218,7 @@ def stopped(state: State, outcome: str, t_s: float, cause: int, position: Vector
     """End the flight under way because the ball is dead: ``out``, ``offside``, ``stopped``, or of a shot ``off``."""
     flight = state.flight
     settle_interception(state, t_s, out=cause if outcome == "out" else -1)
+    settle_positions(state, now=True)
     provider_truth.settle_tackle(state)
     if flight is None:
         return

@@ -187,6 +187,7 @@ class Match:
             boundary_lines.woodwork(state, played, now_s)
             boundary_lines.lines(state, played, now_s)
         if state.live:
+            flights.settle_positions(state)
             flights.close_faded_shot(state)
             derived_truth.watch(state)
             referee.watch(state)

@@ -82,7 +82,8 @@ class Flight:
         target: where the receiver is expected to take it, over ground.
         born_s: first touch of the kick.
         restart: kind of the restart that it was, or empty.
-        ahead: rows of team mates in an offside position at the kick.
+        ahead: rows of team mates who may be in an offside position at the kick.
+        offside: of those who are, the row of truth; None until that is known.
         places: (PERSONS, 2) where everybody was at the kick.
         on_target: the shot would go in as it left.
         save: goalkeeper, time, row and kind of a touch of the shot whose verdict is still open.
@@ -98,6 +99,7 @@ class Flight:
     born_s: float
     restart: str = ""
     ahead: tuple[int, ...] = ()
+    offside: dict[int, int] | None = None
     places: Floats | None = None
     on_target: bool = False
     save: tuple[int, float, int, str] | None = None

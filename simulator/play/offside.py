@@ -7,6 +7,8 @@ with noise; this module is the truth that they are scored against.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from football.packet_table import Floats
@@ -16,12 +18,16 @@ from simulator.records import BALLS, FEET, STEP_S, TICK_S, PlayedInterval
 
 #: Half the depth of a trunk, and from a foot's transmitter to the toe, in metres.
 TRUNK_M, TOE_M = 0.15, 0.12
+#: The feet at an instant are known so long after it: they follow from the next two ticks.
+KNOWN_S = 3 * TICK_S
+#: No offence follows from these restarts (Law 11.3).
+EXEMPT = ("throw_in", "goal_kick", "corner")
 #: Who is further behind the line than this (by the middle of his body) is not looked at.
 NEAR_M = 0.9
 
 
 def may_be_ahead(state: State, row: int) -> tuple[int, ...]:
-    """Return the team mates of ``row`` who may be in an offside position now; decided later, if they are involved."""
+    """Return the team mates of ``row`` who may be in an offside position now; ``metres_beyond`` decides."""
     team = int(state.team[row])
     sign = float(state.sign[team])
     us = np.sort(state.columns[state.of_team[1 - team], 0] * sign)
@@ -31,11 +37,12 @@ def may_be_ahead(state: State, row: int) -> tuple[int, ...]:
     return tuple(mates[u > line - NEAR_M].tolist())
 
 
-def is_ahead(state: State, row: int, team: int, t_s: float, ball_u: float) -> tuple[bool, float]:
-    """Decide whether ``row`` was in an offside position at ``t_s``.
+def metres_beyond(state: State, rows: Sequence[int], team: int, t_s: float, ball_u: float) -> dict[int, float]:
+    """Return those of some team mates who were in an offside position at ``t_s``, and how far beyond the line.
 
-    Returns:
-        whether it was; the metres beyond the line (negative: before it).
+    Args:
+        rows: players of ``team``.
+        ball_u: place of the ball then, along the attack of ``team``.
     """
     sign = float(state.sign[team])
     opponents = state.of_team[1 - team]
@@ -46,8 +53,8 @@ def is_ahead(state: State, row: int, team: int, t_s: float, ball_u: float) -> tu
     window = _window(state, t_s)
     ends = sorted((_foremost(window, int(r), sign, t_s) for r in last), reverse=True)
     line = max(ends[1], ball_u, 0.0)
-    mine = _foremost(window, row, sign, t_s)
-    return mine > line, mine - line
+    beyond = {row: _foremost(window, row, sign, t_s) - line for row in rows}
+    return {row: by_m for row, by_m in beyond.items() if by_m > 0.0}
 
 
 def _window(state: State, t_s: float) -> PlayedInterval:

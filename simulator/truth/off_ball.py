@@ -84,7 +84,7 @@ class OffBallTruth:
     def follow(self, looks: Sequence[Look], until_s: float) -> None:
         """Add the lines of a match: of its looks, and of its rows before ``until_s``."""
         kinds = ("possession.gain", "play.dead", "play.live", "period.start", "pass.attempt", "shot.attempt",
-                 "pass.complete", "offside.position")  # fmt: skip
+                 "pass.complete", "offside.offence")  # fmt: skip
         moments: list[tuple[float, int, int, Row | Look]] = [
             (row.t_s, 0, n, row) for n, row in enumerate(self.rows) if row.kind in kinds and row.t_s < until_s
         ]
@@ -118,8 +118,10 @@ class OffBallTruth:
             variant = self._pass_cue(row)
             self._cue, self._answer = ((variant, row) if variant else None), None
             self._judge_trap(row, "beaten")
-        elif row.kind == "offside.position":
-            self._judge_trap(row, "sprung")
+        elif row.kind == "offside.offence":
+            position = next((self.rows[c] for c in row.causes if self.rows[c].kind == "offside.position"), None)
+            if position is not None:
+                self._judge_trap(position, "sprung")
         else:
             self._touch = None
 

@@ -189,6 +189,31 @@ def test_offsides_are_offside_by_the_true_places(match: Played) -> None:
         assert line.team == record.team
 
 
+def test_at_every_pass_and_shot_all_mates_beyond_the_line_are_in_an_offside_position(match: Played) -> None:
+    positions = {(r.ts_us, r.player): r for r in match.of("offside.position")}
+    ids = {r.id for r in match.of("pass.attempt", "shot.attempt")}
+    assert len(positions) > len(match.of("offside.offence"))
+    assert all(ids & {*r.causes} and (r.detail["beyond_m"] or 0) > 0 for r in positions.values())
+    clear = 0
+    for line in match.of("offside.line"):
+        path = 1.0 if _attacks_x(match, line.ts_us) == line.team else -1.0
+        kicker = next(r.player for r in match.of("pass.attempt") if r.ts_us == line.ts_us)
+        for player in sorted(object_id(row) for row in match.match.on_pitch):
+            if player.startswith(line.team) and player != kicker:
+                beyond_m = (match.body(line.ts_us, player)[0] - (line.x_m or 0.0)) * path
+                clear += beyond_m > 0.9
+                # By less, the extent of the bodies decides (Law 11).
+                assert abs(beyond_m) < 0.9 or (beyond_m > 0.0) == ((line.ts_us, player) in positions), (line, player)
+    assert clear
+
+
+def test_an_offence_is_by_a_player_in_an_offside_position(match: Played) -> None:
+    positions = {r.id: r for r in match.of("offside.position")}
+    for record in match.of("offside.offence"):
+        (cause,) = [positions[c] for c in record.causes if c in positions]
+        assert (cause.player, cause.ts_us) == (record.player, record.detail["pass_us"])
+
+
 def _attacks_x(match: Played, ts_us: int) -> str:
     return str(match.frames["attacks_positive_x"][min(ts_us // 40_000, match.frames.num_rows - 1)].as_py())
 

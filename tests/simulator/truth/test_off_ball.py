@@ -103,6 +103,18 @@ def test_a_line_that_steps_up_before_a_kick_and_is_passed_is_beaten():
     assert truth_of({}, story) == []
 
 
+@pytest.mark.parametrize("offends", [False, True])
+def test_a_line_that_steps_up_springs_its_trap_if_the_player_it_leaves_behind_offends(offends: bool):
+    story = gained()
+    kick = story.note("pass.attempt", 2.0, 5, (0.0, 0.0))
+    position = story.note("offside.position", 2.0, 6, (19.0, 5.0), causes=(kick,))
+    if offends:
+        story.note("offside.offence", 3.0, 6, (25.0, 5.0), causes=(kick, position))
+    steps = along((1.0, 20.0, 5.0), (2.0, 18.0, 5.0))
+    found = truth_of({6: at(19.0, 5.0), 20: steps}, story)
+    assert found == ([("trap", "sprung", "away", 2.0)] if offends else [])
+
+
 def phases(*, corner: bool = False, ball_x: float = -40.0, away_x: float = 20.0) -> Rows:
     """The phases of a chain of home's from 1.0 s on; ten of away stand at ``away_x``."""
     lines, truth, ball = Lines(), PressingTruth(), at(ball_x, 0.0, 0.11)
