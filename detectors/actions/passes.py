@@ -223,10 +223,20 @@ class Strikes:
         if not state.attacks:
             return None
         positive = state.attacks == release.team
+        release = self._before_the_line(release, positive)
         shot = shot_projection(release, frame, positive, self.pitch, self.shot, self.flight, self._about_shots)
         if shot is None or (self._has_height and shot.z_m > 0.0):
             return shot
         return shot if self._is_open(release, positive) else None
+
+    def _before_the_line(self, release: EventPayload, positive: bool) -> EventPayload:
+        """The release; of a ball that had crossed the goal line by then, with the place of its kick."""
+        kick_x_m = release.detail.get("kick_x_m")
+        if kick_x_m is None or location_m(release)[0] * (1.0 if positive else -1.0) < self.pitch.half_length_m:
+            return release
+        x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
+        z_m = number(release, "kick_z_m") if release.detail.get("kick_z_m") is not None else None
+        return msgspec.structs.replace(release, x_m=x_m, y_m=y_m, z_m=z_m)
 
     def _is_open(self, release: EventPayload, positive: bool) -> bool:
         """True if the goal is open or close enough for a shot that does not fly into it."""

@@ -20,7 +20,7 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: ShotOutcome(s, p.shot_outcome), ("shot_outcome",)),
     DetectorEntry(lambda s, p: Save(s, p.save), ("save",)),
     DetectorEntry(lambda s, p: ShotOnWoodwork(p.shot_outcome), ("shot_outcome",)),
-    DetectorEntry(lambda s, p: Goal(s, p.goal, p.restart_kick), ("goal", "restart_kick")),
+    DetectorEntry(lambda s, p: Goal(s, p.goal, p.restart_kick, p.last_touch), ("goal", "restart_kick", "last_touch")),
     DetectorEntry(lambda s, p: PassOutcome(p.pass_outcome), ("pass_outcome",)),
     DetectorEntry(lambda s, p: Interception(s, p.interception), ("interception",)),
     DetectorEntry(lambda s, p: Clearance(s, p.clearance), ("clearance",)),

@@ -27,8 +27,9 @@ import msgspec
 from detectors.ball.changes import break_spread_us
 from detectors.decisions import at_least, is_over, is_under
 from detectors.emission import make_event
-from detectors.play.phase import PhaseState, PlayPhase
+from detectors.play.phase import PlayPhase
 from detectors.play.phase_parameters import PhaseParameters
+from detectors.play.phase_state import PhaseState
 from detectors.play.restart_kicks import RestartKickParameters
 from detectors.proximity.near import Closest
 from detectors.reasons import reason

@@ -20,7 +20,7 @@ from detectors.play.last_touch import (
     last_touch,
     reconsidered,
 )
-from detectors.play.phase import DEAD, LIVE, STOPPAGE_CAUSES
+from detectors.play.phase_state import DEAD, LIVE, STOPPAGE_CAUSES
 from detectors.play.restart_kicks import RestartKickParameters
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, payload_of, time_us

@@ -65,10 +65,19 @@ from detectors.play.evidence import (
     with_restart,
 )
 from detectors.play.phase_parameters import PhaseParameters
+from detectors.play.phase_state import CONTACTS, DEAD, LINE_CAUSES, LIVE, STOPPAGE_CAUSES, PhaseState
 from detectors.play.restart_kicks import RestartKickParameters, attackers_of, may_restart
-from detectors.play.stalls import NO_STALL, Stall, stall_sign, update_stall
+from detectors.play.stalls import (
+    NO_STALL,
+    Handled,
+    Stall,
+    stall_sign,
+    stopped_us,
+    update_handled,
+    update_stall,
+)
 from detectors.signals.official import decided_us
-from football.match_sheet import MatchSheet, Team
+from football.match_sheet import MatchSheet
 from football.payloads import (
     BallState,
     BodyState,
@@ -83,56 +92,6 @@ from football.payloads import (
 from football.pitch import GOAL_HALF_WIDTH_M, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
-
-#: Causes of a stoppage.
-STOPPAGE_CAUSES = ("touch", "goal line", "goal", "stop")
-#: Causes that geometry shows even if the referee had stopped play before the ball ran out.
-LINE_CAUSES = ("touch", "goal line")
-
-#: Detail of a stoppage, and of the kick that ends it.
-DEAD = ("line", "sign", "since_us")
-LIVE = (
-    "line", "fallback", "kick_us", "rest_s", "kick_off_shape", "penalty_shape", "shoot_out", "dropped",
-    "vx_m_s", "vy_m_s", "height_m", "taker_x_m", "taker_y_m", "attacks_x", "evidence",
-)  # fmt: skip
-
-
-class PhaseState(msgspec.Struct, frozen=True, gc=False):
-    """State of play.
-
-    Attributes:
-        mode: ``unknown`` at first, then ``live`` or ``dead``.
-        cause: cause of the last stoppage: ``touch``, ``goal line``, ``goal``, ``stop``; ``start`` before the first.
-        line: variant of the crossing that ended play, if one did.
-        exit: a crossing that has not settled yet.
-        attacks_x: team that attacks towards +x.
-        rest: the newest rest of the ball.
-        stall: signs that the ball has stalled.
-        case: the case that a dead ball is in play again; None if nothing speaks for it.
-        stopped: True if officials have stopped play.
-        peak: a change of the ball's velocity, until the next frame shows who was there.
-        played_us: time of the newest contact since the ball is in play; -1 without one.
-        turned_us: the event time of the newest transition.
-        lost_us: time since which the ball is not seen; -1 if it is seen.
-        seen_us: the newest frame with the ball; -1 before it.
-        mouth: a ball that went into a goal by the post, until it has settled in the net or beside it.
-    """
-
-    mode: str = "unknown"
-    cause: str = "start"
-    line: str = ""
-    exit: Event | None = None
-    attacks_x: Team = ""
-    rest: Rest = NO_REST
-    stall: Stall = NO_STALL
-    case: Case | None = None
-    stopped: bool = False
-    peak: Event | None = None
-    played_us: int = -1
-    turned_us: int = -(2**62)
-    lost_us: int = -1
-    seen_us: int = -1
-    mouth: Event | None = None
 
 
 class PlayPhase:
@@ -280,17 +239,24 @@ class PlayPhase:
             rest = extend_rest(rest, self.parameters.rest, self.kick, self.pitch, now_us, frame, ball, near, unseen_us)
         if state.mode == "dead":
             return self._while_dead(state, now_us, frame, ball, slow, rest)
-        if not slow and 0 <= state.played_us <= now_us - self.parameters.stall.alone_us:
+        p, handled = self.parameters.stall, state.handled
+        if not slow and state.played and state.played[-1] <= now_us - p.alone_us:
             far = nearest(frame, ball.x_m, ball.y_m)
             near = far if far[0] is not None else near
-        stall = update_stall(state.stall, self.parameters.stall, now_us, ball, slow, near[1])
+        stall = update_stall(state.stall, p, now_us, ball, slow, near[1])
         if (slow or stall.far_us >= 0) and self._is_stopped(state, stall, now_us, ball, near[0]):
             return self._end_stalled(state, now_us, ball, stall, rest)
-        return self._while_live(state, now_us, frame, ball, slow, rest, stall)
+        at_hands = p.hand_low_m <= ball.z_m <= p.hand_high_m
+        # A goalkeeper may have it in his hands.
+        if at_hands and not self.pitch.in_penalty_area(ball.x_m, ball.y_m, end_of(ball.x_m)):
+            away_m = near[1] if near[0] is not None else nearest(frame, ball.x_m, ball.y_m)[1]
+            handled = update_handled(handled, p, now_us, ball, away_m)
+        return self._while_live(state, now_us, frame, ball, slow, rest, stall, handled)
 
     def _while_live(
-        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest, stall: Stall
-    ) -> Step[PhaseState]:
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest, stall: Stall,
+        handled: Handled,
+    ) -> Step[PhaseState]:  # fmt: skip
         """Play goes on, or begins if nothing was known of it."""
         mode = state.mode
         if mode == "unknown" and not slow:
@@ -301,8 +267,8 @@ class PlayPhase:
                 is_live = state.exit is not None or self.pitch.inside(ball.x_m, ball.y_m)
                 mode = "live" if is_live else "dead"
         after = PhaseState(
-            mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played_us,
-            state.turned_us, -1, now_us, state.mouth,
+            mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played,
+            state.turned_us, -1, now_us, state.mouth, handled,
         )  # fmt: skip
         return after, NOTHING
 
@@ -313,7 +279,7 @@ class PlayPhase:
         if player is None or away_m > self.parameters.play_m:
             return msgspec.structs.replace(state, peak=None)
         if state.mode != "dead":
-            return msgspec.structs.replace(state, peak=None, played_us=peak.ts_us)
+            return msgspec.structs.replace(state, peak=None, played=(*state.played[1 - CONTACTS :], peak.ts_us))
         case = state.case
         if self.pitch.inside(x_m, y_m):
             made = Played(peak.ts_us, player.object_id, player.team, x_m, y_m, peak.id)
@@ -344,8 +310,7 @@ class PlayPhase:
         self, state: PhaseState, now_us: int, ball: BallState, stall: Stall, rest: Rest
     ) -> Step[PhaseState]:
         sign, since_us = stall_sign(stall, self.parameters.stall, now_us)
-        if state.played_us >= 0:
-            since_us = min(since_us, state.played_us + self.parameters.whistle_us)
+        since_us = stopped_us(since_us, state.played, state.handled, self.parameters.stall)
         detail: dict[str, Scalar] = {"line": "", "sign": sign, "since_us": since_us}
         payload = EventPayload("stop", x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, confidence=0.7, detail=detail)
         dead = make_event("phase.dead", now_us, f"ball:{since_us}/{sign}", payload)
@@ -416,9 +381,9 @@ class PlayPhase:
             at_us = max(played_us - 1, now_us - self.spec.horizon_us, state.turned_us + 1)
             live = self._live(state, at_us, ball, NO_REST, fallback_us=played_us)
         live = corrected(live, finding, tuple(c.id for c in contacts if c.id != live.id))
-        after_us = contacts[-1].at_us if contacts else -1
+        played = (contacts[-1].at_us,) if contacts else ()
         after = PhaseState(
-            "live", payload_of(live).variant, "", None, state.attacks_x, played_us=after_us, turned_us=live.ts_us
+            "live", payload_of(live).variant, "", None, state.attacks_x, played=played, turned_us=live.ts_us
         )
         return after, (live,)
 

@@ -37,7 +37,6 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         play_m_s: least change of the ball's velocity at such a contact.
         guard_m: greatest distance from the ball of a defender who keeps it in play (``keeper_us``).
         kicked_us: the kick that ends a pause is dated at most this long before the ball is seen to leave.
-        whistle_us: a stalled ball was stopped at most this long after its last contact.
         goal_rest_us: after a goal, the ball lies for at least this long before a restart that is no kick-off.
         rest: limits of a rest.
         stall: signs of a stalled ball.
@@ -82,13 +81,6 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     play_m_s: Annotated[float, reason("Ours: above the noise of optical velocities.")] = 2.0
     guard_m: Annotated[float, reason("Ours: farther away he has left the ball alone.")] = 6.0
     kicked_us: Annotated[int, reason("Ours: five frames at 25 Hz, the fit of a velocity.")] = 200_000
-    whistle_us: Annotated[
-        int,
-        reason(
-            "Nobody leaves a live ball to itself (generated matches, seeds 11 to 30: of 13 whistles 11 come 0.1 to "
-            "0.8 s after the last contact)."
-        ),
-    ] = 400_000
     goal_rest_us: Annotated[
         int, reason("After a goal a player may kick the ball from the net towards the centre: no restart.")
     ] = 2_000_000

@@ -62,6 +62,8 @@ def standing_after(events: list[Event]) -> set[str]:
     detectors: list[Detector[object]] = [Goal(SHEET), GoalConfirmation(SHEET), Interception(SHEET)]  # type: ignore[list-item]
     raw = (
         "frame",
+        "not_near",
+        "near",
         "hit",
         "touch",
         "deflection",

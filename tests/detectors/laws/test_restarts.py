@@ -173,6 +173,22 @@ def test_a_ball_that_is_let_roll_died_soon_after_its_last_contact():
     assert dead.payload.detail["since_us"] > 900_000, "it lies alone since then"
 
 
+@pytest.mark.parametrize(("held_s", "since_us"), [(1.4, 600_000), (0.2, 1_400_000)], ids=["picked up", "chested down"])
+def test_a_ball_that_a_field_player_picks_up_died_soon_after_the_last_contact_before(held_s, since_us):
+    """The stop is known by the ball that lies; what hands did with it is no contact in play."""
+    high = (9.0, 0.0, 1.2)
+    way = [*path((0.0, 0.0, 0.1), (9.0, 0.0, 0.1), 1.4), *path((9.0, 0.0, 0.1), high, 0.2), *stay(high, held_s)]
+    way += [*path(high, (9.0, 0.0, 0.1), 0.2), *stay((9.0, 0.0, 0.1), 5.0)]
+    frames = scene(way, cast(home_6=(0.2, 0.5), home_8=(9.3, 0.3)))
+    kinds = {"delta_v_m_s": 5.0, "bounce": False}
+    made = [
+        make_event("ball.accel_peak", at_us, f"ball:{at_us}", EventPayload("hard", x_m=x_m, y_m=0.0, detail=kinds))
+        for at_us, x_m in ((200_000, 0.5), (1_440_000, 9.0), (1_720_000, 9.0))
+    ]
+    dead = concluded([*frames, *made], SHEET, "play.dead")
+    assert dead[0].payload.detail["since_us"] == since_us
+
+
 def test_a_ball_alone_in_a_penalty_area_with_its_defenders_far_off_is_dead():
     way = [*path((-30.0, 10.0), (-39.0, 10.0), 1.0), *path((-39.0, 10.0), (-43.0, 10.0), 2.5)]
     far, guarded = (scene(way, cast(home_8=place)) for place in ((-20.0, 20.0), (-44.0, 13.0)))

@@ -7,7 +7,7 @@ import pytest
 
 from detectors.emission import make_event
 from detectors.outcomes.goals import Goal, GoalConfirmation
-from football.match_sheet import MatchSheet
+from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload
 from middleware.events import Event
 from tests.detectors.scene import cast, concluded, fold, hit, path, rows_of, scene, stay
@@ -87,6 +87,28 @@ def test_a_defender_who_turns_a_ball_in_that_was_not_aimed_at_goal_scores_an_own
 
 def test_a_defender_who_passes_back_into_his_goal_scores_an_own_goal():
     assert scored(hit(2.0, "home_9", 35.0, 3.0), hit(9.5, "away_4", 45.0, 2.0)) == ("goal.own", "away_4")
+
+
+def at_ball(kind: str, at_s: float, player: str) -> Event:
+    payload = EventPayload("", "home" if player.startswith("home") else "away", player)
+    return make_event(kind, round(at_s * 1e6), f"{player}:{at_s}", payload)
+
+
+@pytest.mark.parametrize(
+    ("left_s", "limbs", "found"),
+    [
+        (9.9, (), ("goal.scored", "home_9", 0.85)),
+        (9.2, (), ("goal.own", "away_4", 1.0)),
+        (9.9, ("left_foot", "right_foot"), ("goal.own", "away_4", 1.0)),
+    ],
+    ids=["an attacker is at the ball", "he has left before", "limb tags show who played it"],
+)
+def test_a_goal_after_a_defenders_contact_is_the_attackers_who_was_at_the_ball(left_s, limbs, found):
+    sheet = MatchSheet(attacks_positive_x="home", quality=Quality(limbs=limbs))
+    near = [at_ball("near", 9.1, "home_9"), at_ball("not_near", left_s, "home_9")]
+    events = [hit(8.0, "home_7", 45.0, 25.0), *near, hit(9.6, "away_4", 46.0, 5.0), candidate(10.0)]
+    (goal,) = fold(Goal(sheet), sorted(events, key=lambda event: event.ts_us))
+    assert (goal.kind, goal.payload.player, goal.payload.confidence) == found
 
 
 def test_a_goal_without_a_known_contact_has_no_scorer():
