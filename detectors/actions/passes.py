@@ -209,7 +209,9 @@ class Strikes:
             release = payload_of(state.waiting)
             if abs(round(number(release, "kick_us")) - kick_us) <= self.parameters.restart_us:
                 return self.released(alive, state.waiting, release, frame, restart=True)
-        struck = _release_of(payload, frame, kick_us)
+        # Evidence may show a kick so late that others have played the ball since.
+        played_on = "evidence" in payload.detail and event.ts_us - kick_us > self.parameters.restart_us
+        struck = None if played_on else _release_of(payload, frame, kick_us)
         if struck is None:
             return alive, NOTHING
         judged, out = self.released(alive, event, struck, frame, restart=True)

@@ -40,7 +40,7 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.decisions import at_least, at_most
+from detectors.decisions import at_least, at_most, is_over
 from detectors.emission import make_event
 from detectors.play.restart_kicks import NAMES, Kind, RestartKickParameters, restart_kind
 from detectors.reasons import reason
@@ -179,7 +179,7 @@ class Restart:
             return state, NOTHING
         kick_us, back_us = time_us(payload, "kick_us"), self.parameters.back_us
         what = "time from the kick until it was known"
-        in_time = at_most(what, event.ts_us - kick_us, back_us, "restart.back_us")
+        in_time = not is_over(what, event.ts_us - kick_us, back_us, "restart.back_us")
         ts_us = kick_us if in_time else event.ts_us - back_us
         if self.kind == "kick_off" and state > -(2**61):
             what, least_us = "time since the kick-off before", self.parameters.between_kick_offs_us

@@ -184,8 +184,12 @@ def while_unseen(rest: Rest, p: RestParameters, now_us: int, frame: Frame) -> Re
     """The rest of a ball that this frame does not show: its taker may leave the place meanwhile."""
     if rest.since_us < 0 or rest.found_us >= 0:
         return rest
-    left_us = _left_us(rest, p, now_us, frame, rest.taker)
-    return rest if left_us == rest.left_us else msgspec.structs.replace(rest, left_us=left_us)
+    left_us, taker_m = _left_us(rest, p, now_us, frame, rest.taker), rest.taker_m
+    if left_us < 0:
+        taker_m = min(taker_m, p.left_m)  # He has come to it.
+    if (left_us, taker_m) == (rest.left_us, rest.taker_m):
+        return rest
+    return msgspec.structs.replace(rest, left_us=left_us, taker_m=taker_m)
 
 
 def _left_us(rest: Rest, p: RestParameters, now_us: int, frame: Frame, taker: BodyState | None) -> int:
@@ -235,6 +239,13 @@ def kicked_us(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> in
     if speed_m_s < fast_m_s:
         return else_us
     return min(max(now_us - round(1e6 * moved_m / speed_m_s), rest.away_us), latest_us)
+
+
+def left_unseen_us(rest: Rest, p: RestParameters) -> int:
+    """Time of a kick that nothing but its taker shows, who has left the place while the ball was unseen; else -1."""
+    if rest.found_us < 0 or not 0 <= rest.left_us <= rest.found_us:
+        return -1
+    return min(max(rest.left_us - p.left_us, rest.away_us), rest.found_us)
 
 
 def is_dropped(rest: Rest, p: RestParameters) -> bool:

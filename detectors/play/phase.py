@@ -49,6 +49,7 @@ from detectors.play.dead_ball_kicks import (
     found_elsewhere,
     is_dropped,
     kicked_us,
+    left_unseen_us,
     nearest,
     travelled_m,
     while_unseen,
@@ -234,6 +235,8 @@ class PlayPhase:
             elsewhere = found_elsewhere(rest, self.parameters.rest, now_us, ball, unseen_us)
         if elsewhere is not None:
             rest, slow = elsewhere, False
+            if state.mode == "dead":
+                state = msgspec.structs.replace(state, left_rest=elsewhere)
         if slow:
             near = nearest(frame, ball.x_m, ball.y_m)
             rest = extend_rest(rest, self.parameters.rest, self.kick, self.pitch, now_us, frame, ball, near, unseen_us)
@@ -341,7 +344,7 @@ class PlayPhase:
                 return self._correct(state, case, finding, now_us, ball)
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
-            turned_us=state.turned_us, seen_us=now_us,
+            turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest,
         )  # fmt: skip
         return after, NOTHING
 
@@ -379,13 +382,30 @@ class PlayPhase:
         if live is None:
             played_us = contacts[0].at_us if contacts else now_us - case.moved_us
             at_us = max(played_us - 1, now_us - self.spec.horizon_us, state.turned_us + 1)
-            live = self._live(state, at_us, ball, NO_REST, fallback_us=played_us)
+            live = self._unseen_restart(state, at_us, ball, played_us)
+            if live is None:
+                live = self._live(state, at_us, ball, NO_REST, fallback_us=played_us)
         live = corrected(live, finding, tuple(c.id for c in contacts if c.id != live.id))
         played = (contacts[-1].at_us,) if contacts else ()
         after = PhaseState(
             "live", payload_of(live).variant, "", None, state.attacks_x, played=played, turned_us=live.ts_us
         )
         return after, (live,)
+
+    def _unseen_restart(self, state: PhaseState, at_us: int, ball: BallState, played_us: int) -> Event | None:
+        """The restart of a ball that is played on, if its taker has left the place while it was not seen."""
+        p, left_rest = self.parameters, state.left_rest
+        kick_us = -1 if left_rest is None else left_unseen_us(left_rest, p.rest)
+        if left_rest is None or kick_us < 0 or (state.cause == "goal" and not left_rest.shape):
+            return None
+        what, since_us, about = "time since the ball was found", played_us - left_rest.found_us, "phase.live"
+        taken = (
+            at_most(what, since_us, p.found_us, "phase.found_us", about)
+            and at_least("time that the ball had rested", left_rest.last_us - left_rest.since_us, *self._rest, about)
+            and at_most("the taker from the ball", left_rest.taker_m, p.reach_m, "phase.reach_m", about)
+            and may_restart(self.pitch, self.kick, state.cause, state.line, left_rest.x_m, left_rest.y_m)
+        )
+        return self._live(state, at_us, ball, left_rest, None, kick_us) if taken else None
 
     def _ended_by_kick(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest, least: tuple[int, str]
@@ -432,11 +452,15 @@ class PlayPhase:
         live = self._live(state, now_us, ball, rest, fallback_us=None)
         return PhaseState("live", state.cause, "", None, state.attacks_x, turned_us=now_us), (live,)
 
-    def _live(self, state: PhaseState, at_us: int, ball: BallState, rest: Rest, fallback_us: int | None) -> Event:
-        """The begin of play by a kick from rest, or from ``fallback_us`` on without one."""
+    def _live(
+        self, state: PhaseState, at_us: int, ball: BallState, rest: Rest, fallback_us: int | None, unseen_us: int = -1
+    ) -> Event:
+        """The begin of play by a kick from rest, at ``unseen_us`` if given, or from ``fallback_us`` on without one."""
         fallback = fallback_us is not None
         taker = None if fallback else rest.taker
-        kick_us = kicked_us(rest, self.parameters.rest, at_us, ball) if fallback_us is None else fallback_us
+        kick_us = unseen_us if unseen_us >= 0 else fallback_us
+        if kick_us is None:
+            kick_us = kicked_us(rest, self.parameters.rest, at_us, ball)
         detail: dict[str, Scalar] = {
             "line": state.line,
             "fallback": fallback,

@@ -37,6 +37,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         play_m_s: least change of the ball's velocity at such a contact.
         guard_m: greatest distance from the ball of a defender who keeps it in play (``keeper_us``).
         kicked_us: the kick that ends a pause is dated at most this long before the ball is seen to leave.
+        found_us: a ball that was found elsewhere is played at most this long after, if its restart was not seen.
         goal_rest_us: after a goal, the ball lies for at least this long before a restart that is no kick-off.
         rest: limits of a rest.
         stall: signs of a stalled ball.
@@ -81,6 +82,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     play_m_s: Annotated[float, reason("Ours: above the noise of optical velocities.")] = 2.0
     guard_m: Annotated[float, reason("Ours: farther away he has left the ball alone.")] = 6.0
     kicked_us: Annotated[int, reason("Ours: five frames at 25 Hz, the fit of a velocity.")] = 200_000
+    found_us: Annotated[int, reason("Ours: a pass, and the time that its receiver takes.")] = 4_000_000
     goal_rest_us: Annotated[
         int, reason("After a goal a player may kick the ball from the net towards the centre: no restart.")
     ] = 2_000_000

@@ -44,6 +44,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         lost_us: time since which the ball is not seen; -1 if it is seen.
         seen_us: the newest frame with the ball; -1 before it.
         mouth: a ball that went into a goal by the post, until it has settled in the net or beside it.
+        left_rest: of a dead ball, the rest that it had left when it was found elsewhere.
         handled: the newest time since then that a field player had the ball at hand height.
     """
 
@@ -63,3 +64,4 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     seen_us: int = -1
     mouth: Event | None = None
     handled: Handled = NOT_HANDLED
+    left_rest: Rest | None = None

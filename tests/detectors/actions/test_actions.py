@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from detectors.actions.passes import PassAttempt
 from detectors.actions.possession import IndividualPossession, TeamPossession
 from detectors.emission import make_event
 from detectors.outcomes.receptions import PassOutcome
@@ -11,7 +12,7 @@ from detectors.outcomes.shots import ShotOutcome
 from football.match_sheet import MatchSheet, Player, Team
 from football.payloads import EventPayload
 from middleware.events import Event
-from tests.detectors.scene import fold, rows_of
+from tests.detectors.scene import cast, fold, frame_event, rows_of
 
 SHEET = MatchSheet(players=(Player("home_9", "home"), Player("away_1", "away", goalkeeper=True)))
 
@@ -102,6 +103,16 @@ def test_a_pass_is_judged_once() -> None:
     causes = [event("pass.attempt", 1, "home_9"), event("possession.gain", 2, "away_4", "hit")]
     causes += [event("possession.gain", 3, "home_8", "hit"), event("out", 4, variant="left touch")]
     assert len(fold(PassOutcome(), causes)) == 1
+
+
+@pytest.mark.parametrize(
+    ("kick_s", "more", "passes"), [(4.6, {}, 1), (2.0, {"evidence": "home_9 to home_8"}, 0)], ids=["seen", "too late"]
+)
+def test_a_restart_that_others_have_played_on_shows_no_pass(kick_s: float, more: dict[str, str], passes: int) -> None:
+    live = event("phase.live", 5, "home_9", "touch", kick_us=round(kick_s * 1e6), fallback=False, **more)
+    frame = frame_event(4.96, (10.0, 5.0, 0.1), cast())
+    found = fold(PassAttempt(SHEET), [event("phase.dead", 1, variant="touch"), frame, live])
+    assert [e.kind for e in found] == ["pass.attempt"] * passes
 
 
 def test_the_takers_own_restart_does_not_end_his_pass() -> None:

@@ -224,6 +224,30 @@ def test_a_throw_that_was_not_seen_is_dated_by_when_the_thrower_leaves(held: boo
     assert found[0].dated_us == found[-1].payload.detail["kick_us"], "though it was known seconds later"
 
 
+@pytest.mark.parametrize("leaves", [True, False])
+def test_players_who_play_a_ball_that_was_lost_show_the_restart_of_who_has_left_its_place(leaves: bool):
+    """The ball is found slow at a mate's feet, so that no kick from rest is seen."""
+    spot, to, there = (5.0, 34.0), (5.0, 22.0), (20.0, 10.0)
+    way = [*path((0.0, 28.0), (5.0, 35.5), 0.8), *path((5.0, 35.5), spot, 0.5), *stay(spot, 4.0)]
+    thrown_us = len(way) * 40_000
+    way += [*path(spot, to, 1.0), *stay(to, 3.0)]
+    contacts = []
+    for start, end in ((to, there), (there, to), (to, there)):
+        contacts.append(struck(len(way) * 40_000, *start))
+        way += path(start, end, 1.2)
+    events = scene(way, cast(home_3=(5.0, 34.5), home_8=(5.4, 22.0), away_6=(20.4, 10.0)))
+    seen = unseen(events, thrown_us - 400_000, thrown_us + 3_600_000, held=False)
+    if leaves:
+        seen = moving(seen, "home_3", thrown_us + 400_000, -2.5, -1.0)
+    found = concluded([*seen, *contacts], SHEET, "play.live", "restart.")
+    taken = [("restart.throw_in", "", "home"), ("play.live", "touch", "home")]
+    assert sorted(rows_of(found), reverse=True) == (taken if leaves else [("play.live", "touch", "")])
+    live = next(e.payload.detail for e in found if e.kind == "play.live")
+    assert live["evidence"]
+    kicked_us = thrown_us if leaves else contacts[0].ts_us
+    assert live["kick_us"] == pytest.approx(kicked_us, abs=300_000)
+
+
 def test_a_kick_off_during_which_the_position_is_repeated_is_one_though_the_teams_have_run_on():
     way = [*stay((0.0, 0.0), 3.0), *path((0.0, 0.0), (-12.0, 2.0), 1.0), *path((-12.0, 2.0), (-24.0, 9.0), 4.0)]
     seen = unseen(scene(way, cast(home_9=(0.4, 0.0))), 2_900_000, 6_000_000, held=True)
