@@ -437,7 +437,7 @@ class Engine:
         for name in names:
             unit = units[name]
             if name in steps:
-                updates += unit.take_step(by_key[name][0], *steps[name], now_us)
+                updates += unit.take_step(by_key[name][0], *steps[name], None, now_us)
             else:
                 own_us = walk_progress.of_key(progress, index, name, only_final=only_final) if own else progress_us
                 updates += unit.process(by_key.get(name, ()), None, own_us, now_us, flush=final_advanced)

@@ -121,16 +121,18 @@ def engine_health(
     work_us: dict[str, float] = {}
     waiting = held = late = redone = retracted = 0
     for name, by_key in zip(names, units, strict=True):
-        oldest_us, steps = END_US, 0
+        oldest_us, steps, k_us, alpha_now, backset_us = END_US, 0, -1, -1.0, -1
         for unit in by_key.values():
-            if name not in slack or unit.slack.k_us > slack[name]:
-                slack[name] = unit.slack.k_us
-            backset[name] = max(backset.get(name, 0), unit.backset_us)
-            if name not in alpha or unit.alpha > alpha[name]:
-                alpha[name] = unit.alpha
-            oldest_us = min(oldest_us, unit.oldest_waiting_us)
-            waiting += unit.waiting
+            if unit.slack.k_us > k_us:
+                k_us = unit.slack.k_us
+            if unit.backset_us > backset_us:
+                backset_us = unit.backset_us
+            if (unit_alpha := unit.alpha) > alpha_now:
+                alpha_now = unit_alpha
             held += unit.held
+            if unit.has_waiting:
+                waiting += unit.waiting
+                oldest_us = min(oldest_us, unit.oldest_waiting_us)
             counters = unit.counters
             late += counters.late
             redone += counters.redone
@@ -138,6 +140,8 @@ def engine_health(
             retracted += counters.retracted
             if error := failure(unit.buffer.newest_state):
                 failed[name] = error
+        if by_key:
+            slack[name], backset[name], alpha[name] = k_us, backset_us, alpha_now
         if oldest_us < clk_us:
             lag_us[name] = clk_us - oldest_us
         if step_us and name in step_us:

@@ -190,6 +190,10 @@ class TracedUnit(OrderingUnit):
         self._has_fast_path = self.slack.ignores_delays_within_k and not self._trace.listens
         return super().process(inputs, clk_us, progress_us, now_us, flush=flush)
 
+    def takes_at_once(self, keyed_update: KeyedUpdate, clk_us: int | None, progress_us: int) -> bool:
+        """Answer as the parent does, but never while steps are recorded."""
+        return not self._trace.listens and super().takes_at_once(keyed_update, clk_us, progress_us)
+
     def _release(self, limit_us: int, clock_us: int) -> list[Update]:
         first = len(self._states)
         updates = super()._release(limit_us, clock_us)

@@ -105,6 +105,9 @@ class Closest(msgspec.Struct, frozen=True, gc=False):
     ball: tuple[float, float] | None = None
 
 
+#: A limb farther from the ball along x, or a foot along y, is no candidate; metres.
+_REACH_M = 2.0
+
 #: Distance, key and body of a candidate.
 Found = tuple[float, str, BodyState]
 
@@ -182,9 +185,8 @@ class Near:
         return NearState(limbs, state.near, state.trunk, state.centre)
 
     def _is_watched(self, centre: tuple[float, float], run: LimbRun) -> bool:
-        watch_m = self.parameters.watch_m
-        _, x_m, y_m, _, _, _ = run.states[-1]
-        return abs(x_m - centre[0]) <= watch_m and abs(y_m - centre[1]) <= watch_m
+        watch_m, newest = self.parameters.watch_m, run.states[-1]
+        return abs(newest[1] - centre[0]) <= watch_m and abs(newest[2] - centre[1]) <= watch_m
 
     def _centre(self, state: NearState, ball: BallState) -> NearState:
         """Follow the ball; drop limbs that it has left behind."""
@@ -217,14 +219,18 @@ class Near:
         """The limbs within reach, in space, each where it is now; and the trunks."""
         found: list[Found] = []
         feet: dict[str, list[Foot]] = {}
-        high = self.parameters.trunk_low_m < ball.z_m <= self.parameters.height_max_m
+        p, ball_x_m = self.parameters, ball.x_m
+        high = p.trunk_low_m < ball.z_m <= p.height_max_m
         for key, run in state.limbs.items():
+            ts_us, x_m, _, _, vx_m_s, _ = run.states[-1]
+            age_us = now_us - ts_us
+            if age_us >= 0 and (age_us > p.stale_us or abs(x_m + vx_m_s * age_us * 1e-6 - ball_x_m) > _REACH_M):
+                continue  # nearly always
             ts_us, x_m, y_m, z_m, vx_m_s, vy_m_s = limb = run.interpolated(now_us)
-            dx = x_m - ball.x_m
-            if abs(dx) > 2.0 or now_us - ts_us > self.parameters.stale_us:
+            if abs(dx := x_m - ball_x_m) > _REACH_M or now_us - ts_us > p.stale_us:
                 continue
             dy = y_m - ball.y_m
-            if high and "foot" in run.limb and abs(dy) <= 2.0:
+            if high and "foot" in run.limb and abs(dy) <= _REACH_M:
                 feet.setdefault(run.object_id, []).append((dx, dy, limb, run))
             dz = z_m - ball.z_m
             d2 = dx * dx + dy * dy + dz * dz
@@ -256,28 +262,23 @@ class Near:
         everybody = sorted((*found, *trunks), key=_by_distance) if trunks else found
         closest = Event("ball.closest", ts_us, "ball", ts_us, self._closest(everybody, ts_us, ball))
         if near == state.near:
-            return state if bool(trunks) == state.trunk else NearState(state.limbs, near, bool(trunks), state.centre), (
-                closest,
-            )
+            if bool(trunks) != state.trunk:
+                state = NearState(state.limbs, near, bool(trunks), state.centre)
+            return state, (closest,)
         out = [self._left(key, ts_us, ball) for key in state.near if key not in near]
-        out.extend(
-            self._entered(key, ts_us, ball, body, distance_m)
-            for distance_m, key, body in found
-            if key not in state.near
-        )
+        out += [self._entered(key, ts_us, ball, body, away_m) for away_m, key, body in found if key not in state.near]
         if is_recording():
             self._note_left(state, near, ts_us, ball, trunks)
         out.append(closest)
         return NearState(state.limbs, near, bool(trunks), state.centre), out
 
     def _closest(self, found: list[Found], ts_us: int, ball: BallState) -> Closest:
-        candidates = tuple(
-            Candidate(
-                key, b.object_id, b.team, b.limb, ball.x_m - b.x_m, ball.y_m - b.y_m, distance_m, b.vx_m_s, b.vy_m_s
-            )
-            for distance_m, key, b in found
-        )
-        return Closest(candidates) if self._limbs else Closest(candidates, ts_us, (ball.x_m, ball.y_m))
+        x_m, y_m = ball.x_m, ball.y_m
+        candidates = [
+            Candidate(key, b.object_id, b.team, b.limb, x_m - b.x_m, y_m - b.y_m, away_m, b.vx_m_s, b.vy_m_s)
+            for away_m, key, b in found
+        ]
+        return Closest(tuple(candidates)) if self._limbs else Closest(tuple(candidates), ts_us, (x_m, y_m))
 
     def _left(self, key: str, ts_us: int, ball: BallState) -> Event:
         object_id, _, limb = key.partition("/")
@@ -300,9 +301,8 @@ class Near:
             if distance_m > limit_m:
                 note("distance to the ball", distance_m, "at least", limit_m, "near.leave_m", ("not_near", about))
             elif not self._limbs:
-                note(
-                    "height of the ball", ball.z_m, "at least", p.height_max_m, "near.height_max_m", ("not_near", about)
-                )
+                most_m, anchor = p.height_max_m, ("not_near", about)
+                note("height of the ball", ball.z_m, "at least", most_m, "near.height_max_m", anchor)
 
     def _entered(self, key: str, ts_us: int, ball: BallState, body: BodyState, distance_m: float) -> Event:
         detail = {"distance_m": round(distance_m, 3), "contact": distance_m < self.parameters.contact_m}

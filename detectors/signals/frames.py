@@ -13,6 +13,7 @@ apart. An object without a sample at T is extrapolated at its last velocity for 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Annotated, cast
 
 import msgspec
@@ -27,6 +28,8 @@ from middleware.events import Event
 
 #: Before any event. The first instant of a stream is closed by the second: the objects are not known yet.
 _NEVER_US = -(2**62)
+
+_OBJECT_ID = attrgetter("object_id")
 
 #: Corrections of frames are batched for so long (arrival time; ours): packets of limbs arrive every 50 ms, and each
 #: corrects the last five frames, which thirty detectors read.
@@ -132,7 +135,7 @@ class FrameFusion:
         if instant_us - framed_us < self.parameters.period_us:
             return latest, framed_us, lineup
         oldest_us = instant_us - self.parameters.hold_us
-        if any(e.ts_us < oldest_us for e in latest.values()):
+        if min([e.ts_us for e in latest.values()]) < oldest_us:
             latest = {name: e for name, e in latest.items() if e.ts_us >= oldest_us}
         ball, bodies = _states(latest, instant_us)
         lineup = self.who_plays.look(lineup, instant_us, bodies, tuple([body.object_id for body in bodies]))
@@ -161,12 +164,8 @@ def _states(latest: dict[str, Event], instant_us: int) -> tuple[BallState | None
         else:
             ball = cast(BallState, state)
             ball = ball if age_us == 0 else _extrapolate_ball(ball, age_us)
-    players.sort(key=_object_id)
+    players.sort(key=_OBJECT_ID)
     return ball, tuple(players)
-
-
-def _object_id(body: BodyState) -> str:
-    return body.object_id
 
 
 def _extrapolate_body(body: BodyState, age_us: int) -> BodyState:

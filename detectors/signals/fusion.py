@@ -87,16 +87,19 @@ class PlayerFusion:
 
     def _run(self, state: Limbs, run: LimbRun) -> Step[Limbs]:
         """Take the run of one limb."""
-        p, first_us = self.parameters, run.states[0][0]
-        others = [o for o in state.limbs if o.limb != run.limb and first_us - o.states[-1][0] <= p.hold_us]
+        p, limb_name, runs, given_us = self.parameters, run.limb, run.states, state.given_us
+        oldest_us = runs[0][0] - p.hold_us
+        others = [other for other in state.limbs if other.limb != limb_name and other.states[-1][0] >= oldest_us]
         limbs = (*others, run)
+        if runs[-1][0] - given_us < p.period_us:  # another limb has given the position
+            return Limbs(limbs, given_us, state.source), NOTHING
         good = [limb for limb in limbs if limb.quality >= p.quality_floor]
         feet = [limb for limb in good if "foot" in limb.limb] or good
         if not feet:
-            return Limbs(limbs, state.given_us, state.source), NOTHING
+            return Limbs(limbs, given_us, state.source), NOTHING
         out: list[Event] = []
-        given_us, source = state.given_us, state.source
-        for limb_state in run.states:
+        source = state.source
+        for limb_state in runs:
             now_us = limb_state[0]
             if now_us - given_us < p.period_us:
                 continue

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from middleware.detector import Detector, Step, TogetherDetector
-from middleware.events import Event
+from middleware.events import BEGINNING_US, Event
 from middleware.isolation import Failed
 from middleware.ordering.unit import KeyedUpdate, OrderingUnit
 
@@ -51,7 +51,7 @@ def steps_of_keys(
     names: list[str] = []
     for name, own in inputs.items():
         unit = units[name]
-        if len(own) == 1 and unit.takes_at_once(own[0]):
+        if len(own) == 1 and unit.takes_at_once(own[0], None, BEGINNING_US):
             held = unit.buffer.states
             state = held[-1] if held else unit.buffer.base
             if state.__class__ is not Failed:

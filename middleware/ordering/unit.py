@@ -104,6 +104,7 @@ class OrderingUnit:
         self._batches = self._detector.spec.correction_batch_us > 0
         # A dense join always waits the whole slack, because every late input would make it redo premature outputs.
         self._waits = not self._detector.spec.speculative
+        self._takes_steps = self._has_fast_path and not (self._waits or self._batches)
 
     def configure(self, settings: UnitSettings, busy: float = 0.0) -> None:
         """Change the policies of a running unit; its inputs stay. Takes effect at the next :meth:`process`.
@@ -174,7 +175,8 @@ class OrderingUnit:
 
         Most inputs are in order: newer than all that the unit holds. On the fast path they are appended, nothing is
         searched, and only the greatest delay is measured (decision 025). Its condition is a slack policy that learns
-        nothing from delays up to K. All other inputs go through :meth:`offer`.
+        nothing from delays up to K. One that comes alone and is due goes through :meth:`take_step`, all others through
+        :meth:`offer`.
 
         Args:
             inputs: in order of arrival.
@@ -186,6 +188,16 @@ class OrderingUnit:
         Returns:
             Updates of the detector's outputs, in the order in which they became known.
         """
+        if len(inputs) == 1 and self.takes_at_once(inputs[0], clk_us, progress_us):
+            held, event = self._states, inputs[0][0].event
+            state = held[-1] if held else self.buffer.base
+            if state.__class__ is not Failed:
+                detector = self._detector
+                try:
+                    state, outputs = detector.detector_step(state, event)
+                except Exception as error:
+                    state, outputs = detector.fail(event, error), NOTHING
+                return self.take_step(inputs[0], state, outputs, clk_us, now_us)
         # Take the inputs.
         keys, slack, delays = self._keys, self.slack, self._delays
         has_fast_path = in_order = self._has_fast_path
@@ -264,28 +276,32 @@ class OrderingUnit:
             delays.report(slack, clk_us, now_us)
         return updates
 
-    def takes_at_once(self, keyed_update: KeyedUpdate) -> bool:
-        """True if the unit may take the step that follows from an input, its only one, by :meth:`take_step`."""
+    def takes_at_once(self, keyed_update: KeyedUpdate, clk_us: int | None, progress_us: int) -> bool:
+        """True if the unit may take the step that follows from an input, its only one, by :meth:`take_step`.
+
+        Args:
+            keyed_update: the input.
+            clk_us, progress_us: as for :meth:`process`.
+        """
         update, key = keyed_update
         keys = self._keys
-        return (
-            self._has_fast_path
-            and update.diff > 0
-            and len(keys) == len(self._states)
-            and not (keys and key <= keys[-1])
-            and not (self._waits or self.final_only or self._batches)
-            and self.speculation.alpha == 0.0
-        )
+        if not self._takes_steps or self.final_only or update.diff < 0 or len(keys) != len(self._states):
+            return False
+        if keys and key <= keys[-1]:
+            return False
+        if (ts_us := key[0]) <= progress_us:
+            return True
+        return self.speculation.alpha == 0.0 and (clk_us is None or ts_us <= clk_us or ts_us <= self.clk_us)
 
     def take_step(
-        self, keyed_update: KeyedUpdate, state: object, outputs: Sequence[Event], now_us: int
+        self, keyed_update: KeyedUpdate, state: object, outputs: Sequence[Event], clk_us: int | None, now_us: int
     ) -> Sequence[Update]:
-        """Do what :meth:`process` does with an input for which :meth:`takes_at_once`, by the clock of its own inputs.
+        """Do what :meth:`process` does with an input for which :meth:`takes_at_once`.
 
         Args:
             keyed_update: the input.
             state, outputs: the detector's step on it, from the newest state of the buffer.
-            now_us: arrival time of the push.
+            clk_us, now_us: as for :meth:`process`.
         """
         update, key = keyed_update
         event, ts_us, delays = update.event, key[0], self._delays
@@ -295,7 +311,8 @@ class OrderingUnit:
             delays.oldest_us, delays.oldest = ts_us - update.k_plus_us, event
         if ts_us > self.newest_us:
             self.newest_us = ts_us
-        clk_us = self.newest_us
+        if clk_us is None:
+            clk_us = self.newest_us
         if clk_us > self.clk_us:
             self.clk_us = clk_us
             if clk_us - delays.oldest_us > self.slack.k_us:
