@@ -220,7 +220,8 @@ def test_a_team_stands_next_to_its_season_and_next_to_another_team(browser: Brow
     opened(browser, url, "Compare")
     assert line("thead tr") == ["", "Reds in this match", "Blues in this match"]
     assert line("tbody tr:first-child") == ["Goals", "2", "0"]
-    choose = "const e = document.querySelector(arguments[0]); [e.value] = [arguments[1]]; e.onchange({target: e})"
+    choose = "const [e, v] = [document.querySelector(arguments[0]), arguments[1]]; "
+    choose += "e.value = v; e.dispatchEvent(new Event('change'))"
     browser.run(choose, "#chart-season_versus [aria-label=other]", "season Blues")
     assert line("thead tr")[2] == "Blues, mean of all matches"
     assert line("tbody tr:nth-child(2)") == ["Conceded", "0", "2.0"]
