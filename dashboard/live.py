@@ -174,16 +174,24 @@ class LiveState:
             self._made.clear()
             return self._frame.number
 
-    def text(self, had: Had, families: frozenset[str], kinds: frozenset[str], *, strip: bool) -> tuple[str, Had]:
+    def text(
+        self, had: Had, families: frozenset[str], kinds: frozenset[str], *, strip: bool, all_units: bool = False
+    ) -> tuple[str, Had]:
         """Return the message of :meth:`message` as JSON, and what a page has with it. Made once for all pages."""
-        wanted = had, families, kinds, strip
+        wanted = had, families, kinds, strip, all_units
         if wanted not in self._made:
-            message, has = self.message(had, families, kinds, strip=strip)
+            message, has = self.message(had, families, kinds, strip=strip, all_units=all_units)
             self._made[wanted] = self._encoder.encode(message).decode(), has
         return self._made[wanted]
 
     def message(
-        self, had: Had, families: Collection[str], kinds: Collection[str] = (), *, strip: bool
+        self,
+        had: Had,
+        families: Collection[str],
+        kinds: Collection[str] = (),
+        *,
+        strip: bool,
+        all_units: bool = False,
     ) -> tuple[Message, Had]:
         """Return the next message for a page that shows ``families``, as of the newest :meth:`step`.
 
@@ -194,6 +202,7 @@ class LiveState:
             families: of kinds that the page shows.
             kinds: that it needs besides, for a layer or an alert; ``name.*`` stands for all that begin with ``name.``.
             strip: add the health strip and the totals, which not every message needs.
+            all_units: list every unit in the strip, which only a page that shows it needs.
         """
         frame = self._frame
         assert frame is not None, "the first step comes before the first message"
@@ -204,7 +213,7 @@ class LiveState:
             if complete or version > had.version:
                 self._add_events(message, had.version, (families, kinds), ROWS_AT_FIRST if complete else None)
             if strip or complete:
-                self._add_strip(message)
+                self._add_strip(message, all_units=all_units)
         _add_frame(message, frame, follows=had.frame == frame.number - 1)
         if complete:
             message.sheet = self.feed.sheet()
@@ -277,7 +286,7 @@ class LiveState:
             return frozenset(rules)
         return frozenset([*rules, *(kind for kind in self._timeline.totals if kind.startswith(begins))])
 
-    def _add_strip(self, message: Message) -> None:
+    def _add_strip(self, message: Message, *, all_units: bool) -> None:
         message.strip = strip_tables(
             self.feed.health(),
             self.feed.latency(),
@@ -286,6 +295,7 @@ class LiveState:
             self.feed.frontier_us(),
             self.feed.input(),
             sum(count for kind, count in self._steadiness.withdrawn.items() if family_of(kind) in _SHOWN),
+            all_units=all_units,
         )
         message.watermark = watermark_sentence(self.feed.health())
         totals = +self._timeline.totals
@@ -330,12 +340,14 @@ class Reader:
         families, kinds: as in :meth:`LiveState.message`.
         version: of the timeline that the page has from an earlier connection.
         run: of the state that it had it from.
+        all_units: as in :meth:`LiveState.message`.
     """
 
     def __init__(
-        self, live: LiveState, families: Collection[str], kinds: Collection[str] = (), version: int = -1, run: str = ""
-    ) -> None:
-        self._live = live
+        self, live: LiveState, families: Collection[str], kinds: Collection[str] = (), version: int = -1, run: str = "",
+        *, all_units: bool = False,
+    ) -> None:  # fmt: skip
+        self._live, self._all_units = live, all_units
         self._chosen = frozenset(families), frozenset(kinds)
         self._had = Had(version if run == live.run else -1)
 
@@ -343,7 +355,7 @@ class Reader:
         """Return the next message for this page as JSON; None if nothing has changed and ``strip`` is False."""
         if not strip and not self._live.has_news(self._had):
             return None
-        text, self._had = self._live.text(self._had, *self._chosen, strip=strip)
+        text, self._had = self._live.text(self._had, *self._chosen, strip=strip, all_units=self._all_units)
         return text
 
 

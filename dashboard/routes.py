@@ -148,7 +148,8 @@ class Pages:
         if self._open >= STREAMS_MAX:
             await socket.close(_TRY_LATER, f"{STREAMS_MAX} pages are open already; close one")
             return
-        reader = Reader(self._live, families, _kinds(query), _version(query), query.get("run", ""))
+        of_before = _version(query), query.get("run", "")
+        reader = Reader(self._live, families, _kinds(query), *of_before, all_units="units" in query)
         page = _Page(socket, reader, self)
         self._open += 1
         self._tick = -1  # its first message is of now

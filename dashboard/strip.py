@@ -83,6 +83,8 @@ def strip_tables(
     frontier_us: int,
     state: InputState | None = None,
     withdrawn: int = 0,
+    *,
+    all_units: bool = True,
 ) -> list[Table]:
     """Return all tables of the strip, in their order on the page.
 
@@ -92,12 +94,13 @@ def strip_tables(
         now_us, frontier_us: arrival time, and the watermark.
         state: of the input; without it there is no "Live edge".
         withdrawn: how many events were withdrawn of the kinds that are shown when the page opens.
+        all_units: every unit, and not only those with the most slack.
     """
     return [
         *([Table("Live edge", ("",), _edge_rows(state))] if state is not None else []),
         Table("Pipeline, ms", PERCENTILES, _latency_rows(latency)),
         Table("Detection, ms", PERCENTILES, _latency_rows(detection)),
-        Table("Units", UNIT_COLUMNS, _unit_rows(health)),
+        Table("Units", UNIT_COLUMNS, _unit_rows(health)[: None if all_units else ROWS]),
         *([Table("Input", ("",), _input_rows(health.quality, state))] if health and health.quality else []),
         Table("Ordering", ("",), _ordering_rows(health, now_us, frontier_us)),
         Table("Repairs and losses", ("",), _repair_rows(health, withdrawn)),

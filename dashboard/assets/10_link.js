@@ -15,6 +15,7 @@
 
   const link = {
     families: null, // null: the server's default
+    units: false, // true: the figures of the engine list every unit
     heardAt: 0, // performance.now() of the newest message, 0 before the first
     dataAt: 0, // the same of the newest message that moved the stream's clock
     openedAt: performance.now(),
@@ -41,6 +42,7 @@
     const query = new URLSearchParams();
     if (link.families !== null) query.set("families", link.families.join(","));
     if (link.kinds().length) query.set("kinds", link.kinds().join(","));
+    if (link.units) query.set("units", "all");
     if (link.run !== null) {
       query.set("run", link.run);
       query.set("version", link.version);
@@ -136,6 +138,13 @@
     const same = link.families !== null && link.families.join() === families.join();
     link.families = families;
     if (!same) begin();
+  };
+
+  /* Every unit is listed or not; the page keeps what it has. */
+  link.list = function (units) {
+    const same = link.units === units;
+    link.units = units;
+    if (link.socket && !same) connect();
   };
 
   /* All kinds that parts of the page need besides the families. */

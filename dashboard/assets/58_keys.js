@@ -26,6 +26,7 @@
   function set(name, isOpen) {
     byId(name).hidden = !isOpen;
     byId(name + "-toggle").setAttribute("aria-expanded", String(isOpen));
+    if (name === "strip") T.link.list(isOpen);
   }
 
   /* Closes what is open, nearest first: a popover, the card of the end, then the chosen event. */

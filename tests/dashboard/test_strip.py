@@ -66,6 +66,7 @@ def test_units_with_the_greatest_slack_come_first_with_their_alpha_lag_and_cost(
     ]  # fmt: skip
     many = msgspec.structs.replace(HEALTH, slack_us={f"unit {number}": number for number in range(160)})
     assert len(cells(strip_tables(many, {}, {}, 0, 0), "Units")) == 160, "each one, to be scrolled through"
+    assert len(cells(strip_tables(many, {}, {}, 0, 0, all_units=False), "Units")) == 5, "the strip is not shown"
     unmeasured = strip_tables(msgspec.structs.replace(HEALTH, work_shares={}), {}, {}, 0, 0)
     assert {row[-1] for row in cells(unmeasured, "Units").values()} == {"–"}
 
