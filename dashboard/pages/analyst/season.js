@@ -57,18 +57,18 @@ export function matches(rows) {
   return [{ node: table(rows, { match: "Match", name: "Team", opponent: "Opponent" }, link, "Matches"), caption: "All open matches. No selection narrows it. A number opens its events in the match" }];
 }
 
-/* Figures of who has a row, each with a table of the matches behind it, which appears below. */
-function summed(rows, words, source, isOf, context, means) {
+/* A place for the matches behind a number, and the button that shows them there. Which are shown is kept under `name`. */
+function behindNumbers(name, who, source, isOf, context) {
   const place = element("div", { class: "behind" });
-  const open = async (row, name, again = false) => {
-    opened[source] = [row, name];
+  const open = async (row, figure, again = false) => {
+    opened[name] = [row, figure];
     place.textContent = "Reading the matches …";
     try {
       const found = context.rowsOf(await api("/season/" + source)).filter((one) => isOf(one, row));
-      const chosen = AS_IN_MATCH[name] || name;
-      const heading = element("h3", { tabindex: "-1" }, `${row.name}: ${FIGURES[name][0].toLowerCase()} by match`);
-      place.replaceChildren(heading, table(found, { match: "Match", name: words.name, opponent: "Opponent", shirt: "Shirt", team_name: "Team" },
-        (one, figure, text) => { const made = link(one, figure, text); made.classList.toggle("chosen", figure === chosen); return made; }, "Matches of " + row.name));
+      const chosen = AS_IN_MATCH[figure] || figure;
+      const heading = element("h3", { tabindex: "-1" }, `${row.name}: ${FIGURES[figure][0].toLowerCase()} by match`);
+      place.replaceChildren(heading, table(found, { match: "Match", name: who, opponent: "Opponent", shirt: "Shirt", team_name: "Team" },
+        (one, other, text) => { const made = link(one, other, text); made.classList.toggle("chosen", other === chosen); return made; }, "Matches of " + row.name));
       if (again) return;
       heading.focus({ preventScroll: true });
       place.scrollIntoView({ block: "nearest" });
@@ -76,8 +76,14 @@ function summed(rows, words, source, isOf, context, means) {
       place.textContent = error.message;
     }
   };
-  const button = (row, name, text) => element("button", { class: "value", onclick: () => open(row, name), "aria-label": `${FIGURES[name][0]}, ${row.name}: ${text}` }, text);
-  if (opened[source]) open(...opened[source], true);
+  const button = (row, figure, text) => element("button", { class: "value", onclick: () => open(row, figure), "aria-label": `${FIGURES[figure][0]}, ${row.name}: ${text}` }, text);
+  if (opened[name]) open(...opened[name], true);
+  return { place, button };
+}
+
+/* Figures of who has a row, each with a table of the matches behind it, which appears below. */
+function summed(rows, words, source, isOf, context, means) {
+  const { place, button } = behindNumbers(source, words.name, source, isOf, context);
   return [{ node: element("div", {}, table(rows, words, button, "Season", means), place), caption: "All open matches. No selection narrows it. A number shows the matches behind it" }];
 }
 
@@ -98,15 +104,17 @@ export function versus(rows, notes, context) {
   const words = Object.fromEntries(ids.map((id) => [id, sides[id][0]]));
   const chosen = ["one", "other"].map((name, at) => sides[context.option(name, ids[at], ids, words)]);
   const names = Object.keys(rows[0]).filter((name) => FIGURES[name]);
+  const { place, button } = behindNumbers("versus", "Team", "matches", (one, row) => one.name === row.name, context);
   const find = (figure, column) => {
     const name = names[figure];
-    const [title, behind] = chosen[column];
+    const [, behind] = chosen[column];
     const values = behind.map((row) => row[name]).filter((value) => value !== null);
     if (!values.length) return [null, element("td", {}, "–")];
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     const text = behind.length > 1 && FIGURES[name][2] === 0 ? mean.toFixed(1) : shown(name, mean);
-    return [mean, element("td", {}, behind.length > 1 ? text : link(behind[0], name, text))];
+    return [mean, element("td", {}, (behind.length > 1 ? button : link)(behind[0], name, text))];
   };
   const heads = chosen.map(([title], at) => [title, ["home", "away"][at]]);
-  return [{ node: nextToEachOther(heads, names.map((name) => FIGURES[name].slice(0, 2)), find), caption: "All open matches. No selection narrows it. A number of this match opens its events" }];
+  const compared = nextToEachOther(heads, names.map((name) => FIGURES[name].slice(0, 2)), find);
+  return [{ node: element("div", {}, compared, place), caption: "All open matches. No selection narrows it. A number of this match opens its events, a mean shows its matches" }];
 }

@@ -226,6 +226,9 @@ def test_a_team_stands_next_to_its_season_and_next_to_another_team(browser: Brow
     assert line("thead tr")[2] == "Blues, mean of all matches"
     assert line("tbody tr:nth-child(2)") == ["Conceded", "0", "2.0"]
     assert violations(browser) == {}
+    browser.run("document.querySelector('#chart-season_versus [aria-label^=\"Goals, Blues\"]').click()")
+    behind = "#chart-season_versus .behind tbody tr"
+    browser.wait(lambda: count(browser, behind) == 2, "the two matches behind the mean")
     browser.run("document.querySelector('#chart-season_versus tbody tr:first-child a').click()")
     browser.wait(lambda: count(browser, "#actions li") == 2, "the two shots of the team")
     assert browser.errors() == []
