@@ -72,6 +72,7 @@ from detectors.play.stalls import (
     NO_STALL,
     Handled,
     Stall,
+    at_hands,
     stall_sign,
     stopped_us,
     update_handled,
@@ -249,11 +250,10 @@ class PlayPhase:
         stall = update_stall(state.stall, p, now_us, ball, slow, near[1])
         if (slow or stall.far_us >= 0) and self._is_stopped(state, stall, now_us, ball, near[0]):
             return self._end_stalled(state, now_us, ball, stall, rest)
-        at_hands = p.hand_low_m <= ball.z_m <= p.hand_high_m
-        # A goalkeeper may have it in his hands.
-        if at_hands and not self.pitch.in_penalty_area(ball.x_m, ball.y_m, end_of(ball.x_m)):
+        # In a penalty area a goalkeeper may have it in his hands.
+        if at_hands(p, ball) and not self.pitch.in_penalty_area(ball.x_m, ball.y_m, end_of(ball.x_m)):
             away_m = near[1] if near[0] is not None else nearest(frame, ball.x_m, ball.y_m)[1]
-            handled = update_handled(handled, p, now_us, ball, away_m)
+            handled = update_handled(handled, p, now_us, away_m)
         return self._while_live(state, now_us, frame, ball, slow, rest, stall, handled)
 
     def _while_live(

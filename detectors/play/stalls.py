@@ -115,9 +115,14 @@ class Handled(msgspec.Struct, frozen=True, gc=False):
 NOT_HANDLED = Handled()
 
 
-def update_handled(handled: Handled, p: StallParameters, now_us: int, ball: BallState, nearest_m: float) -> Handled:
-    """The time in hands after one more frame."""
-    if not (nearest_m <= p.hand_m and p.hand_low_m <= ball.z_m <= p.hand_high_m):
+def at_hands(p: StallParameters, ball: BallState) -> bool:
+    """True if the ball is as high as the hands of who carries it."""
+    return p.hand_low_m <= ball.z_m <= p.hand_high_m
+
+
+def update_handled(handled: Handled, p: StallParameters, now_us: int, nearest_m: float) -> Handled:
+    """The time in hands after one more frame with the ball at their height."""
+    if nearest_m > p.hand_m:
         return handled
     goes_on = handled.since_us >= 0 and now_us - handled.until_us <= p.let_go_us
     return Handled(handled.since_us if goes_on else now_us, now_us)
@@ -155,7 +160,7 @@ def update_stall(stall: Stall, p: StallParameters, now_us: int, ball: BallState,
     if slow and nearest_m > p.alone_m:
         alone_us = stall.alone_us if stall.alone_us >= 0 else now_us
     hand_us, low_m, high_m = -1, ball.z_m, ball.z_m
-    if slow and nearest_m <= p.hand_m and p.hand_low_m <= ball.z_m <= p.hand_high_m:
+    if slow and nearest_m <= p.hand_m and at_hands(p, ball):
         hand_us = now_us
         low_m, high_m = min(stall.low_m, ball.z_m), max(stall.high_m, ball.z_m)
         if stall.hand_us >= 0 and high_m - low_m <= p.hand_range_m:

@@ -95,6 +95,5 @@ def describe(limit: FinalLimit, now_us: int, patience_us: int, lateness_us: int)
     since_us = source.waited_since_us() if limit.reason == "gap" else source.last_arrival_us
     until_us = kind.deadline_us(source, patience_us, lateness_us, now_us)
     if limit.reason == "silent":
-        wait_us = kind.silence_us(patience_us, now_us)
-        until_us = since_us + (wait_us if wait_us < patience_us else lateness_us)
+        until_us = since_us + (kind.silence_us(patience_us, now_us) or lateness_us)
     return FinalHold(limit.reason, name, now_us - since_us, until_us - since_us)

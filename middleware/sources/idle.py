@@ -136,11 +136,12 @@ class KindSources:
             delay_us = source.last_arrival_us - source.newest_us
             self._held_up_us = max(self._held_up_us, now_us - ts_us - delay_us)
 
-    def silence_us(self, patience_us: int, now_us: int) -> int:
-        """Return how long a packet of a silent source may be overdue: the patience, or less once that is learned."""
+    def silence_us(self, patience_us: int, now_us: int) -> int | None:
+        """Return how long a packet of a silent source may be overdue, as is learned; None while the patience counts."""
         if not self._learns_silence or self._first_us is None or now_us - self._first_us < LEARNED_US:
-            return patience_us
-        return min(patience_us, max(SILENCE_US, 3 * self._held_up_us // 2))
+            return None
+        wait_us = max(SILENCE_US, 3 * self._held_up_us // 2)
+        return wait_us if wait_us < patience_us else None
 
     def deadline_us(self, source: SourceState, patience_us: int, max_period_us: int, now_us: int) -> int:
         """Return the arrival time up to which the next packet of a source is waited for.
@@ -156,12 +157,12 @@ class KindSources:
         period_us = min(int(source.cadence.period_us), max_period_us)
         if period_us and source.next_seq - 1 in self._ends:
             return source.last_arrival_us + min(2 * period_us, patience_us)
-        return source.last_arrival_us + period_us + self.silence_us(patience_us, now_us)
+        return source.last_arrival_us + period_us + (self.silence_us(patience_us, now_us) or patience_us)
 
     def first_silent(self, patience_us: int, now_us: int) -> SourceState | None:
         """Return the source that has reported least of those that fell silent and may owe packets; None if none may."""
         wait_us = self.silence_us(patience_us, now_us)
-        since_us = now_us - wait_us if wait_us < patience_us else BEGINNING_US
+        since_us = BEGINNING_US if wait_us is None else now_us - wait_us
         silent = (s for s in self._silent if not s.live and s.last_arrival_us >= since_us)
         return min(silent, key=attrgetter("until_us"), default=None)
 

@@ -100,7 +100,7 @@ class ProgressSettings:
     """How long sources are waited for. The figures and their choice: docs/slack.md.
 
     Attributes:
-        patience_us: how long (arrival time) silent sources and missing packets are waited for, within that lateness.
+        patience_us: longest wait (arrival time) for a silent source or a missing packet; at most the allowed lateness.
         discovery_us: quiet (arrival time) after which no new source is expected.
         sources: number of sources, if it is known.
         clock_kinds: raw kinds that set the clock (004, II-E1); all if empty. When they are silent for ``patience_us``,
