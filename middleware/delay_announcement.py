@@ -51,8 +51,10 @@ class DelayAnnouncement:
                     grown_us[upper] = max(grown_us.get(upper, 0), unit.output_delay_us)
 
     def announce_shrinking(self) -> None:
-        """Announce smaller delays of all detectors whose units hold their outputs back less than was announced."""
+        """Let K fall, and announce smaller delays of detectors that hold their outputs back less than was announced."""
         for lower, units in enumerate(self._units):
+            for unit in units.values():
+                unit.slack.settle(unit.counters.stepped)
             delay_us = max((unit.output_delay_us for unit in units.values()), default=self.output_us[lower])
             if delay_us >= self.output_us[lower]:
                 continue

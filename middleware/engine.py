@@ -326,7 +326,7 @@ class Engine:
 
     def _follow_targets(self) -> None:
         """Learn the bounds of the detectors' targets, and whether any K may shrink."""
-        self._shrinks = any(self._settings_of(index).slack.method == "adaptive" for index in range(len(self._names)))
+        self._shrinks = any(self._settings_of(index).slack.shrinks for index in range(len(self._names)))
         targets = [self._settings_of(index).slack.followed for index in range(len(self._names))]
         for target in targets:
             if target is not None:

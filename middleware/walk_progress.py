@@ -7,7 +7,7 @@ same bound on the delays of the raw inputs, and no wait is added to another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from middleware.events import BEGINNING_US, END_US
 from middleware.hierarchy import Hierarchy
@@ -33,6 +33,8 @@ class WalkProgress:
         self.same_reach: list[int] = []
         self.set_targets([None] * len(self._reach))
         self._now_us = 0
+        #: In this walk, by target, up to when each raw kind is complete.
+        self._complete_us: dict[ReleaseTarget | None, dict[str, int]] = {}
         self.known_us: list[int | None] = []
         raw = [[kind for kind in d.spec.inputs if kind in hierarchy.raw_kinds] for d in hierarchy.detectors]
         self.takes_raw = list(map(bool, raw))
@@ -46,7 +48,7 @@ class WalkProgress:
 
     def begin(self, now_us: int) -> list[int | None]:
         """Begin a walk at an arrival time; return ``known_us``."""
-        self._now_us = now_us
+        self._now_us, self._complete_us = now_us, {}
         self.known_us = [None] * len(self._reach)
         return self.known_us
 
@@ -58,19 +60,15 @@ class WalkProgress:
             index: of the detector.
             only_final: True where units release only what is final, or a slack policy ignores progress.
         """
-        known, below_final_us = progress.progress_us, progress.final_us - 1
         if only_final:
-            return below_final_us - self._max_reach_us[index]
+            return progress.final_us - 1 - self._max_reach_us[index]
         if (progress_us := self.known_us[self.same_reach[index]]) is not None:
             return progress_us
+        complete_us = self._kinds(progress, self._targets[index])
         progress_us = END_US
         for kind, lag_us in self._reach[index]:
-            if kind in known:
-                us = max(known[kind], below_final_us) - lag_us
-                if us < progress_us:
-                    progress_us = us
-        if self._targets[index] is not None:
-            progress_us = max(progress_us, self._waited_us(progress, index))
+            if kind in complete_us and complete_us[kind] - lag_us < progress_us:
+                progress_us = complete_us[kind] - lag_us
         self.known_us[self.same_reach[index]] = progress_us
         return progress_us
 
@@ -79,14 +77,24 @@ class WalkProgress:
         if progress.final_us == END_US:
             return END_US
         own = None if only_final else self.own_sources.find(progress, index, name)
-        if own is not None:
-            complete_us = max(own.until_us, progress.final_us - 1)
-            return complete_us if self._targets[index] is None else max(complete_us, self._waited_us(progress, index))
-        return self.of_detector(progress, index, only_final=only_final)
+        if own is None:
+            return self.of_detector(progress, index, only_final=only_final)
+        complete_us = max(own.until_us, progress.final_us - 1)
+        if (target := self._targets[index]) is not None:
+            waits_us = progress.waits_us(target)
+            waited = (self._now_us - waits_us[kind] for kind, _ in self._reach[index] if kind in waits_us)
+            complete_us = max(complete_us, min(waited, default=BEGINNING_US))
+        return complete_us
 
-    def _waited_us(self, progress: SourceProgress, index: int) -> int:
-        """Return the event time up to which the inputs of a detector were waited for as long as its target asks."""
-        target = self._targets[index]
-        waits_us = progress.waits_us(target) if target is not None else {}
-        waited = (self._now_us - waits_us[kind] - lag_us for kind, lag_us in self._reach[index] if kind in waits_us)
-        return min(waited, default=BEGINNING_US)
+    def _kinds(self, progress: SourceProgress, target: ReleaseTarget | None) -> Mapping[str, int]:
+        """Return up to when each raw kind is complete in this walk: reported, final, or waited for long enough."""
+        complete_us = self._complete_us.get(target)
+        if complete_us is None:
+            below_final_us = progress.final_us - 1
+            complete_us = {kind: max(us, below_final_us) for kind, us in progress.progress_us.items()}
+            if target is not None:
+                waits_us = progress.waits_us(target)
+                for kind in complete_us.keys() & waits_us.keys():
+                    complete_us[kind] = max(complete_us[kind], self._now_us - waits_us[kind])
+            self._complete_us[target] = complete_us
+        return complete_us

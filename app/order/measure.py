@@ -8,7 +8,7 @@ at the same instant.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from math import ceil
 from typing import Any
@@ -98,7 +98,8 @@ class _Measurement:
         self.record = Ordering()
         self._rank = {kind: n for n, kind in enumerate(raw_kinds)}
         self._progress = SourceProgress(raw_kinds, ALLOWED_LATENESS_US, progress)
-        self._unit = OrderingUnit(PassOn(raw_kinds), UnitSettings(FixedAlpha(alpha), slack=slack))
+        at_sources = replace(slack, at_sources=True)
+        self._unit = OrderingUnit(PassOn(raw_kinds), UnitSettings(FixedAlpha(alpha), slack=at_sources))
         self._alpha = alpha
         self._by_progress = slack.method in ("progress", "target")
         self._target = slack.followed

@@ -68,6 +68,9 @@ WARM_UP_BLOCKS, _WARM_UP_US = 200, 10_000_000
 #: Interval at which the steps of one detector are timed, each detector in turn.
 _TIMING_PERIOD_US = 200_000
 
+#: Share of packets that may be lost because a gap was given up: final follows the sources, and nothing repairs a loss.
+LOST_SHARE = 0.00001
+
 #: A position older than this is no longer shown.
 VIEW_STALE_US = 2_000_000
 
@@ -79,7 +82,7 @@ class PipelineOptions:
     Attributes:
         alpha: share of the slack that units wait; 0 emits at once, 1 is pure buffering, ``auto`` follows the load.
         retraction: see ``middleware.ordering.unit``.
-        slack: policies of the units; by default every unit learns its own K.
+        slack: policies of the units; by default a target.
         allowed_lateness_ms: largest lateness of a packet that is still repaired.
         max_held: limit of the inputs that all units together retain for repairs.
         available: wall seconds available per second of the stream; 0.25 at four times its speed.
@@ -118,8 +121,8 @@ class PipelineOptions:
         """The settings of the middleware's engine for a match; final follows the sources if the sheet names them."""
         speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
         unit = UnitSettings(speculation, self.retraction, self.slack.unit)
-        lateness_us, late_share = self.allowed_lateness_ms * 1_000, self.slack.late_share
-        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, max_sources=SOURCES_MAX, late_share=late_share)
+        lateness_us = self.allowed_lateness_ms * 1_000
+        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, max_sources=SOURCES_MAX, late_share=LOST_SHARE)
         progress = replace(progress, final_follows_sources=sheet.names_sources)
         by_detector = {name: replace(unit, slack=own) for name, own in self.slack.by_detector.items()}
         return EngineSettings(unit, by_detector, lateness_us, self.max_held, progress)

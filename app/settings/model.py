@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from app.base.tokens import TokenStore
-from app.settings.slack import parse_slack
+from app.settings.slack import DEFAULT, parse_slack
 from app.sources.captures import SIM
 from app.sources.registry import source_of
 from dashboard.steadiness import STEADY
@@ -94,10 +94,10 @@ class LiveSettings(BaseModel):
         "or auto (the cheaper one for each detector).",
     )
     slack: str = Field(
-        "kslack",
+        DEFAULT,
         description="How long inputs wait where alpha is above 0: METHOD[:NUMBER], and with commas "
-        "DETECTOR=METHOD[:NUMBER] for single detectors. kslack, kslack:last, kslack:semi, adaptive:LAMBDA, fixed:MS, "
-        "progress, target:LATE-SHARE[:MAX-MS], sba, bett, betta, bettwa, bettd, flink (docs/slack.md).",
+        "DETECTOR=METHOD[:NUMBER] for single detectors. target:LATE-SHARE[:MAX-MS], kslack, kslack:last, kslack:semi, "
+        "adaptive:LAMBDA, fixed:MS, progress, sba, bett, betta, bettwa, bettd, flink (docs/slack.md).",
     )
     allowed_lateness_s: float = Field(
         3.0,

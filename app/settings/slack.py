@@ -11,6 +11,7 @@ milliseconds, is with ``target`` the longest wait, and with ``kslack`` how far t
     target:0.001               a thousandth may be late
     target:0.001:400           and no input waits longer than 0.4 s
     kslack,pass_attempt=bett   K-slack, but BETT before one detector
+    pass_attempt=bett          a target, the default, but BETT before one detector
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ Learned = Literal["last", "semi"]
 #: Policies that begin with what an earlier match has learned (004, algorithms 2 and 3).
 LEARNED: Mapping[str, Learned] = {"kslack:last": "last", "kslack:semi": "semi"}
 
-#: Share of packets that may be lost because a gap was given up, where the user accepts no other one.
-LATE_SHARE = 0.00001
+#: The policy of a run that names none.
+DEFAULT: Method = "target"
 
 
 class SlackError(UserError, ValueError):
@@ -50,14 +51,9 @@ class SlackChoice:
         begins_with: what is taken over from an earlier match, if there is one; see ``app.run.last_slack``.
     """
 
-    unit: SlackSettings = field(default_factory=SlackSettings)
+    unit: SlackSettings = field(default_factory=lambda: SlackSettings(DEFAULT))
     by_detector: Mapping[str, SlackSettings] = field(default_factory=dict)
     begins_with: Learned | None = None
-
-    @property
-    def late_share(self) -> float:
-        """Share of packets that may be lost because a gap was given up."""
-        return LATE_SHARE if self.unit.followed is None else self.unit.followed.late_share
 
     def check(self, names: Iterable[str]) -> None:
         """Refuse policies of detectors that are not among ``names``.
@@ -80,7 +76,7 @@ def parse_slack(text: str) -> SlackChoice:
     Raises:
         ValueError: no such method, or a number that it does not take; names the part.
     """
-    unit = SlackSettings()
+    unit = SlackSettings(DEFAULT)
     by_detector = {}
     begins_with = None
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -89,7 +85,7 @@ def parse_slack(text: str) -> SlackChoice:
             raise ValueError(f"{part}: a detector is missing before =")
         learned = None if name else LEARNED.get(policy)
         begins_with = learned or begins_with
-        settings = SlackSettings() if learned else _policy(policy)
+        settings = SlackSettings("kslack") if learned else _policy(policy)
         if name:
             by_detector[name] = settings
         else:

@@ -79,6 +79,14 @@ class SlackPolicy(Protocol):
         """Expect inputs that are no more than ``delay_us`` late: the K below shrank. Only a K that shrinks follows."""
         ...
 
+    def settle(self, inputs: int) -> None:
+        """Let a K fall that may.
+
+        Args:
+            inputs: that the unit has released since the beginning.
+        """
+        ...
+
     def rebase(self, k_us: int) -> None:
         """Set K to what is known of the paths of the inputs; it may shrink: the unit, or one below, has moved (002)."""
         ...
@@ -104,6 +112,9 @@ class WaitForK:
 
     def expect(self, delay_us: int) -> None:
         """Ignore it, for the same reason."""
+
+    def settle(self, inputs: int) -> None:
+        """Ignore it: K does not fall by itself."""
 
     def rebase(self, k_us: int) -> None:
         """Ignore it, for the same reason."""

@@ -9,6 +9,7 @@ from middleware.ordering.slack.estimators import SBA_US, MeanTime, Profile, Rang
 from middleware.ordering.slack.kslack import LAMBDA, AdaptiveSlack, DynamicSlack, FixedSlack
 from middleware.ordering.slack.protocol import SlackPolicy, WaitForK
 from middleware.ordering.slack.source_progress import ProgressSlack
+from middleware.ordering.slack.target import TargetSlack
 from middleware.ordering.slack.watermark import FLINK_US, BoundedLateness
 from middleware.sources.delay_bound import ReleaseTarget
 
@@ -32,6 +33,8 @@ class SlackSettings:
         ignores_progress: True to wait K out as the papers do, though the sources have reported everything.
             Ignored by ``progress`` and ``target``.
         target: of ``target``: what may be late, and how long an input waits at most.
+        at_sources: of ``target``: True for a unit on its own before what all sources send. It waits by the bound on
+            their delays alone, and measures none itself.
         backset_us: how far before its cause the detector dates outputs, if that is known before it runs (004, section
             III-B). The units above hear of it, with K, before any input.
     """
@@ -42,6 +45,7 @@ class SlackSettings:
     profile: Profile = "literal"
     ignores_progress: bool = False
     target: ReleaseTarget = field(default_factory=ReleaseTarget)
+    at_sources: bool = False
     backset_us: int = 0
 
     @property
@@ -53,6 +57,11 @@ class SlackSettings:
     def followed(self) -> ReleaseTarget | None:
         """The target, if the method has one."""
         return self.target if self.method == "target" else None
+
+    @property
+    def shrinks(self) -> bool:
+        """True if K may fall."""
+        return self.method in ("adaptive", "target")
 
     def policy(self) -> SlackPolicy:
         """Make a policy."""
@@ -78,6 +87,8 @@ class SlackSettings:
                 policy.k_us = policy.k_us if self.k_us is None else self.k_us
             case "flink":
                 policy = BoundedLateness(FLINK_US if self.k_us is None else self.k_us)
+            case "target" if not self.at_sources:
+                return TargetSlack(self.target, begin_us)
             case "progress" | "target":
                 return ProgressSlack()
         policy.ignores_progress = self.ignores_progress

@@ -25,6 +25,7 @@ from middleware.ordering.slack.kslack import AdaptiveSlack, DynamicSlack
 from middleware.ordering.slack.protocol import DelaySample
 from middleware.ordering.slack.settings import Method, SlackSettings
 from middleware.ordering.slack.source_progress import ProgressSlack
+from middleware.ordering.slack.target import TargetSlack
 from middleware.ordering.slack.watermark import BoundedLateness
 from middleware.ordering.slack.windows import Window
 from middleware.ordering.speculation import FixedAlpha
@@ -203,15 +204,49 @@ def held_up(slack: SlackSettings, below: SlackSettings | None = None) -> list[tu
 
 def test_a_target_waits_for_progress_or_the_bound_and_all_levels_wait_for_one_bound():
     waited = held_up(SlackSettings("progress"))
-    bounded = held_up(SlackSettings("target", target=ReleaseTarget(0.01, 300_000)))
+    bounded = held_up(SlackSettings("target", target=ReleaseTarget(0.01, 300_000), at_sources=True))
     longest_ms = {kind: max(at - ts for at, one, ts in bounded if one == kind) for kind in ("U", "O")}
     assert {kind for _, kind, _ in bounded} == {"U", "O"}
     assert longest_ms == {"U": 310_000, "O": 310_000}, "the upper unit adds no wait of its own"
     assert max(ts for _, _, ts in waited) < 2_000_000 < max(ts for _, _, ts in bounded)
 
 
+def test_a_target_that_measures_does_not_wait_for_what_was_never_late():
+    measured = held_up(SlackSettings("target", target=ReleaseTarget(0.01, 300_000)))
+    assert max(at - ts for at, _, ts in measured) == 10_000, "B was in time as long as it came"
+
+
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.05])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_share_of_inputs_later_than_k_tends_to_the_target(share: float, seed: int):
+    rng, slack, late, taken = Random(seed), TargetSlack(ReleaseTarget(share)), 0, 0
+    for span in range(4_000):
+        for _ in range(50):
+            delay_us = round(40_000 * rng.lognormvariate(0, 0.5))
+            late += span >= 1_000 and delay_us > slack.k_us
+            slack.measure(seen(delay_us, 0))
+        taken += 50
+        slack.settle(taken)
+    found = late / 150_000
+    assert share / 3 < found < 2 * share, f"seed {seed}: {found:.5f} of the inputs were later than K"
+
+
+def test_k_of_a_target_falls_with_inputs_in_time_but_not_below_what_is_announced():
+    slack = TargetSlack(ReleaseTarget(0.01))
+    slack.measure(seen(2_000_000, 0))
+    assert slack.k_us == 2_000_000, "a late input raises it at once"
+    slack.announce(70_000)
+    for taken in range(0, 40_000, 40):
+        slack.settle(taken)
+    assert slack.k_us == 70_000
+    slack.expect(0)
+    assert slack.k_us < 70_000
+    assert TargetSlack(ReleaseTarget(0.01, 300_000), k_us=900_000).k_us == 300_000, "no longer than the longest wait"
+
+
 def test_one_detector_may_have_a_target_of_its_own():
-    own = held_up(SlackSettings("progress"), SlackSettings("target", target=ReleaseTarget(0.01, 300_000)))
+    bounded = SlackSettings("target", target=ReleaseTarget(0.01, 300_000), at_sources=True)
+    own = held_up(SlackSettings("progress"), bounded)
     assert max(ts for _, kind, ts in own if kind == "U") > 2_000_000 > max(ts for _, kind, ts in own if kind == "O")
 
 
@@ -279,9 +314,12 @@ def test_004_a_unit_above_does_not_act_on_a_slack_that_has_just_grown_below():
     assert engine.health().work_shares == {"under": round(under, 4), "over": round(1 - under, 4)}
 
 
-def slack_of_the_upper_unit(seconds: int) -> int:
+RECENT = SlackSettings("adaptive", scale=0.0)
+
+
+def slack_of_the_upper_unit(seconds: int, slack: SlackSettings = RECENT) -> int:
     """K of the upper unit in us: B comes 2 s late at the beginning, and then nothing is late for ``seconds``."""
-    settings_ = EngineSettings(UnitSettings(FixedAlpha(1.0), slack=SlackSettings("adaptive", scale=0.0)))
+    settings_ = EngineSettings(UnitSettings(FixedAlpha(1.0), slack=slack))
     engine = Engine(Hierarchy(("A", "B", "C"), [Under(), Over()]), settings_)
     for n in range(10 * seconds):
         ts_us = 3_000_000 + n * 100_000
@@ -297,6 +335,14 @@ def test_a_slack_that_shrinks_is_announced_to_the_units_above(monkeypatch: pytes
     assert slack_of_the_upper_unit(70) == 0, "the lower unit held back for thirty seconds, and that is forgotten, too"
     monkeypatch.setattr(DelayAnnouncement, "announce_shrinking", lambda self: None)
     assert slack_of_the_upper_unit(70) == 2_000_000, "it would wait for ever for what comes no more"
+
+
+def test_what_has_fallen_of_a_target_is_announced_to_the_units_above(monkeypatch: pytest.MonkeyPatch):
+    target = SlackSettings("target", target=ReleaseTarget(0.05))
+    assert slack_of_the_upper_unit(1, target) > 1_800_000
+    assert slack_of_the_upper_unit(70, target) < 200_000
+    monkeypatch.setattr(DelayAnnouncement, "announce_shrinking", lambda self: None)
+    assert slack_of_the_upper_unit(70, target) == 2_000_000, "without it no K falls"
 
 
 def test_without_the_announcement_it_would(monkeypatch: pytest.MonkeyPatch):
