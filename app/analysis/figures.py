@@ -150,11 +150,14 @@ def ppda(tables: Tables, team: str, length_m: float) -> float | None:
 
 
 def pressed_rows(tables: Tables, team: str, length_m: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Rows that PPDA counts: passes of the opponents where the team presses, those intercepted there, tackles."""
+    """Rows that PPDA counts: passes of the opponents where the team presses, its interceptions and tackles there.
+
+    They are those of 14.9. A pass that misses its mate and comes to an opponent is no action of a defender.
+    """
     limit_m = (_PRESSED_SHARE - 0.5) * length_m
     passes, duels = (tables[name][tables[name].team != team] for name in ("passes", "duels"))
     let = passes[passes.start_x_m * passes.attacks_x <= limit_m]
-    stopped = passes[passes.outcome.eq("intercepted") & (passes.end_x_m * passes.attacks_x <= limit_m)]
+    stopped = passes[passes.interception.eq(True) & (passes.end_x_m * passes.attacks_x <= limit_m)]
     tackled = duels.tackle.notna() & duels.type.eq("ground") & (duels.start_x_m * duels.attacks_x <= limit_m)
     return let, stopped, duels[tackled]
 

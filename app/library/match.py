@@ -217,7 +217,8 @@ class Match:
         """An analyst's table, with what the details of events hold as typed columns; ``docs/tables.md`` has them all.
 
         Args:
-            name: ``passes``, ``shots``, ``goals``, ``carries``, ``duels``, ``possessions``, ``sprints``, ``running``.
+            name: ``passes``, ``shots``, ``goals``, ``carries``, ``duels``, ``possessions``, ``sprints``, ``running``,
+                ``statistics``.
             form: of the table.
 
         Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from app.tables.clock import whole
@@ -32,7 +32,7 @@ _NEXT_US = 100_000
 def passes(match: MatchEvents) -> list[Row]:
     """The rows of ``passes``."""
     key, assists = _passes_before(match, "keypass"), _passes_before(match, "assist")
-    lines = _lines_broken(match, "pass")
+    lines, intercepted = _lines_broken(match, "pass"), _intercepted(match)
     rows = []
     for attempt in match.of("pass.attempt"):
         name = anchor_of(attempt)
@@ -43,7 +43,7 @@ def passes(match: MatchEvents) -> list[Row]:
         rows.append(
             {
                 **_action(match, attempt, name), **_end(end),
-                "outcome": end.kind.removeprefix("pass.") if end else None,
+                "outcome": end.kind.removeprefix("pass.") if end else None, "interception": attempt.id in intercepted,
                 **match.person("receiver", text(end, "receiver")),
                 **match.person("target", text(attempt, "receiver")),
                 "length_m": _distance(attempt, end),
@@ -62,6 +62,20 @@ def passes(match: MatchEvents) -> list[Row]:
             }
         )  # fmt: skip
     return rows
+
+
+def _intercepted(match: MatchEvents) -> set[str]:
+    """Ids of the passes that were intercepted: of each interception the passer's newest one."""
+    made: dict[str, list[EventRecord]] = defaultdict(list)
+    for attempt in match.of("pass.attempt"):
+        made[attempt.player].append(attempt)
+    found = set()
+    for event in match.of("interception"):
+        own = made.get(text(event, "passer") or "", [])
+        index = bisect_right([attempt.ts_us for attempt in own], event.ts_us) - 1
+        if index >= 0:
+            found.add(own[index].id)
+    return found
 
 
 def shots(match: MatchEvents) -> list[Row]:

@@ -12,10 +12,12 @@ from app.tables.columns import TABLES, kinds_of
 from app.tables.match_events import MatchEvents, Row, read_match_events, table_of
 from app.tables.possessions import possessions
 from app.tables.running import running
+from app.tables.statistics import statistics
 from football.errors import UserError
 
 _FROM_EVENTS: Mapping[str, Callable[[MatchEvents], list[Row]]] = {
     "passes": passes, "shots": shots, "goals": goals, "carries": carries, "duels": duels, "sprints": sprints,
+    "statistics": statistics,
 }  # fmt: skip
 
 

@@ -87,6 +87,8 @@ PASSES = FlatTable(
     (
         _ID, *WHEN, *_actor("the passer"), _END_TIME, *_START, *_END,
         Column("outcome", _TEXT, "`complete`, `intercepted`, `out`; null if none was seen"),
+        Column("interception", _FLAG, "an opponent moved into its line and played it (7.8); an `intercepted` pass "
+               "without it went to an opponent"),
         *_person("receiver", "receiver_shirt", "receiver_name", "who gained the ball, of either team"),
         *_person("target", "target_shirt", "target_name", "the mate whom the pass seemed to be for, at the kick"),
         Column("length_m", _NUMBER, "length over the ground"),
@@ -110,7 +112,7 @@ PASSES = FlatTable(
     (
         "pass.attempt", "pass.complete", "pass.intercepted", "pass.out", "pass.dir", "pass.len", "pass.height", "cross",
         "cutback", "pass.through", "pass.switch", "pass.xc", "progress.pass", "packing", "linebreak", "keypass",
-        "assist",
+        "assist", "interception",
     ),
 )  # fmt: skip
 
@@ -264,8 +266,34 @@ RUNNING = FlatTable(
 )  # fmt: skip
 
 #: Tables in the order of the dictionary.
+#: Kinds whose events state numbers that grow, or are a value; heat maps have cells, and no number.
+STATISTIC_KINDS = (
+    "stat.running", "stat.possession", "stat.pass", "stat.shot", "stat.xg", "stat.setplay", "stat.network", "value.xt",
+    "stat.ppda", "stat.tilt", "load.metabolic", "load.hsr", "load.sprints", "fatigue.flag", "win.chance", "value.vaep",
+    "rating.step",
+)  # fmt: skip
+
+STATISTICS = FlatTable(
+    "statistics",
+    "a number that an event of level 14 or a rating (15.10) states; the newest row of the same statistic, variant, "
+    "team, player, receiver and measure up to an instant counts then",
+    (
+        _ID,
+        *WHEN,
+        *_actor("the player; null for a team"),
+        Column("statistic", _TEXT, "kind of the event, such as `stat.pass`"),
+        Column("variant", _TEXT, "variant of the event, such as `direction`"),
+        *_person("receiver", "receiver_shirt", "receiver_name", "the receiver, of `stat.network`"),
+        Column("how", _TEXT, "the action that is valued: `pass`, `carry`, `shot` and so on"),
+        Column("measure", _TEXT, "name of the number; [detectors](detectors.md) says what it is, its end the unit"),
+        Column("value", _NUMBER, "the number; 1 and 0 for yes and no"),
+        Column("model", _TEXT, "what it was computed by, and whether that was fitted on simulated matches"),
+    ),
+    STATISTIC_KINDS,
+)
+
 TABLES = {
-    table.name: table for table in (PASSES, SHOTS, GOALS, CARRIES, DUELS, POSSESSIONS, SPRINTS, RUNNING)
+    table.name: table for table in (PASSES, SHOTS, GOALS, CARRIES, DUELS, POSSESSIONS, SPRINTS, RUNNING, STATISTICS)
 }  # fmt: skip
 
 #: Kinds that every table reads: the clock, the directions, and what adorns an action.

@@ -15,7 +15,7 @@ from app.report.player import find_player, player_page
 from football.match_sheet import MatchSheet, Player
 from replay.match_store import MatchStore
 from tests.app.cli.test_main import refusal
-from tests.app.tables.small_match import event, small_store
+from tests.app.tables.small_match import S, event, small_store
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +79,20 @@ def test_ppda_counts_where_the_team_presses(store):
     # not stopped either, but away wins a duel at x = 5 m, which home attacks to the left: 5 m before the middle.
     assert ppda(report.tables, "home", 105.0) is None
     assert ppda(report.tables, "away", 105.0) == 1.0
+
+
+def test_ppda_counts_an_interception_and_not_a_pass_that_came_to_an_opponent(tmp_path):
+    """As 14.9 does: most passes that opponents get were played to them."""
+    lost = [
+        event("pass.attempt", 30, "ball:30", "away_7", (-20.0, 0.0), kick_us=30 * S),
+        event("pass.intercepted", 32, "ball:30", "away_7", (-10.0, 5.0), kick_us=30 * S, receiver="home_9"),
+        event("pass.attempt", 40, "ball:40", "away_7", (30.0, 0.0), kick_us=40 * S),
+        event("pass.intercepted", 42, "ball:40", "away_7", (20.0, 5.0), kick_us=40 * S, receiver="home_9"),
+        event("interception", 42, "ball:42/hit", "home_9", (20.0, 5.0), "won", passer="away_7"),
+    ]
+    report = read_report(small_store(tmp_path / "store", lost))
+    # Away attacks towards -x in the first half: its kick at 30 m counts, and one of the second half.
+    assert ppda(report.tables, "home", 105.0) == 2.0
 
 
 def test_players_goalkeepers_and_matrix(store):

@@ -11,7 +11,8 @@ import pytest
 import touchline
 from app.tables.build import TableError, flat_tables
 from app.tables.clock import MatchClock, quarter_hour
-from app.tables.columns import TABLES
+from app.tables.columns import STATISTIC_KINDS, TABLES
+from detectors.catalogue import catalogue
 from replay.event_list import consolidated_events
 from tests.app.recordings import optical_table, record
 from tests.app.tables.small_match import S, event, small_store
@@ -41,10 +42,11 @@ def test_a_pass_has_what_all_detectors_say_about_it(tables):
     assert has(first, player="home_9", shirt=9, name="Home Player 9", team_name="Reds", outcome="complete",
                start_x_m=0.0, end_x_m=-6.0, end_y_m=8.0, receiver="home_7", receiver_shirt=7, length_m=10.0,
                speed_m_s=5.0, body_part="right foot", restart="kick_off", attacks_x=1, under_pressure=False,
-               period=1, clock="0:00", quarter_hour="0-15", key_pass=False, height=None)  # fmt: skip
+               interception=False, period=1, clock="0:00", quarter_hour="0-15", key_pass=False,
+               height=None)  # fmt: skip
     assert has(cross, cross="cross", height="high", packing=3, lines_broken=1, key_pass=True, assist=True,
                under_pressure=True, restart=None, target="home_9", clock="0:10")  # fmt: skip
-    assert has(lost, team="away", outcome="intercepted", receiver="home_7", period=2, clock="45:12",
+    assert has(lost, team="away", outcome="intercepted", interception=True, receiver="home_7", period=2, clock="45:12",
                quarter_hour="45-60", attacks_x=1, packing=None)  # fmt: skip
 
 
@@ -100,6 +102,36 @@ def test_a_sprint_has_begin_and_end(tables):
     assert has(sprint, player="home_7", ts_us=12 * S, end_us=15 * S, start_x_m=0.0, end_x_m=10.0, top_m_s=8.1)
 
 
+def test_a_number_of_a_statistic_is_a_row_and_a_heat_map_is_none(tmp_path):
+    """Texts stand beside each number of their event; what is no number has no row."""
+    stated = [
+        event("stat.network", 20, "n", "home_9", receiver="home_7", passes=2, recent=1, to_x_m=3.5, to_y_m=-1.0),
+        event("value.vaep", 21, "v", "home_7", how="pass", success=True, value=0.01, model="simulated matches"),
+        event("stat.xg", 22, "x", "home", xg=float("nan"), shots="many", goals=1),
+        event("stat.heatmap", 23, "h", "home_9", looks=5, cells="3,4:5"),
+    ]
+    rows = flat_tables(small_store(tmp_path / "store", stated), ("statistics",))["statistics"].to_pylist()
+    assert [(row["statistic"], row["measure"], row["value"]) for row in rows] == [
+        ("stat.xg", "goals", 1.0),
+        ("stat.network", "passes", 2.0),
+        ("stat.network", "recent", 1.0),
+        ("stat.network", "to_x_m", 3.5),
+        ("stat.network", "to_y_m", -1.0),
+        ("value.vaep", "success", 1.0),
+        ("value.vaep", "value", 0.01),
+    ]
+    assert has(rows[1], player="home_9", shirt=9, receiver="home_7", receiver_name="Home Player 7", clock="0:10")
+    assert has(rows[0], team="home", player=None, receiver=None, model=None, id="stat.xg#x")
+    assert has(rows[-1], how="pass", model="simulated matches")
+
+
+def test_every_statistic_of_the_catalogue_is_in_the_table():
+    """A new kind of level 14 would be missing from the analyst's tables."""
+    levels = [(types.kind, entry.level) for entry in catalogue() for types in entry.types]
+    stated = {kind for kind, level in levels if level == 14} | {"rating.step"}
+    assert {*STATISTIC_KINDS} == stated - {"stat.heatmap"}
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("played")
@@ -113,6 +145,7 @@ def test_a_played_match_has_as_many_rows_as_events(played):
     assert len(passes) == count["pass.attempt"] > 3
     for outcome in ("complete", "intercepted", "out"):
         assert (passes.outcome == outcome).sum() == count.get(f"pass.{outcome}", 0)
+    assert passes.interception.sum() == count.get("interception", 0)
     assert passes.receiver.notna().sum() == (passes.outcome.isin(["complete", "intercepted"])).sum()
     assert len(found["carries"]) == count.get("carry.end", 0)
     assert len(found["shots"]) == count.get("shot.attempt", 0)
@@ -120,6 +153,14 @@ def test_a_played_match_has_as_many_rows_as_events(played):
     possessions = found["possessions"].to_pandas()
     assert (possessions.end_us > possessions.ts_us).all()
     assert (possessions.ts_us.to_numpy()[1:] >= possessions.end_us.to_numpy()[:-1] - 1_000_000).all()
+    stated = found["statistics"].to_pandas()
+    assert stated.id.nunique() == sum(count.get(kind, 0) for kind in STATISTIC_KINDS) > 0
+    # The newest row up to an instant is the sum up to it.
+    half_us = int(passes.ts_us.median())
+    rate = stated[(stated.statistic == "stat.pass") & (stated.variant == "rate") & (stated.measure == "complete")]
+    team = rate[rate.player.isna() & (rate.ts_us <= half_us)].sort_values("ts_us", kind="stable")
+    made = passes[(passes.outcome == "complete") & (passes.end_us <= half_us)].groupby("team").size()
+    assert team.groupby("team").value.last().astype(int).to_dict() == made.to_dict() != {}
     running = found["running"].to_pandas()
     assert len(running) == 22
     assert running.distance_m.between(10, 45 * 9).all()

@@ -11,6 +11,11 @@ from football.match_sheet import MatchSheet, Player, Team
 from middleware.events import Event
 from tests.detectors.scene import body, fold
 
+#: Mean places of a 4-2-3-1 whose two midfielders stand half way to the three before them (simulated, seed 332).
+ADVANCED = np.array([
+    (-10.2, 20.3), (-16.1, 6.3), (-15.9, -6.3), (-9.7, -20.5), (2.1, 6.5), (0.0, -5.9),
+    (10.8, 18.1), (11.5, -0.6), (10.8, -18.3), (16.8, 0.2),
+])  # fmt: skip
 SHEET = MatchSheet(players=tuple(Player(f"{t}_1", t, goalkeeper=True) for t in ("home", "away")))  # type: ignore[arg-type]
 
 
@@ -45,6 +50,27 @@ def test_each_template_is_its_own_cheapest_one(shape):
     costs = {name: cost(template(shape), name) for name in SHAPES}
     assert costs[shape] == pytest.approx(0.0, abs=1e-12)
     assert min(value for name, value in costs.items() if name != shape) > 0.005
+
+
+def test_the_spread_of_all_scales_a_team_not_its_outermost_players():
+    """By the rectangle of the outermost, the first is a 4-1-4-1: the striker moves the line of three behind him."""
+
+    def cheapest(places: np.ndarray) -> str:
+        return min(SHAPES, key=lambda shape: cost(places, shape))
+
+    assert cheapest(ADVANCED) == "4-2-3-1"
+    assert cheapest(template("4-1-4-1") * (16.0, 24.0)) == "4-1-4-1"
+    # Wingers a little behind their striker, one midfielder behind two others: simulated, seed 915.
+    back = [(-8.6, 21.0), (-12.8, 6.3), (-13.3, -6.9), (-9.6, -20.6)]
+    three = [*back, (-2.5, -0.2), (4.7, 9.5), (3.3, -8.3), (11.1, 19.9), (16.1, -0.9), (11.5, -19.7)]
+    assert cheapest(np.array(three)) == "4-3-3"
+    one = [*back, (-6.5, -0.2), (4.7, 9.5), (3.3, -8.3), (6.1, 19.9), (16.1, -0.9), (6.5, -19.7)]
+    assert cheapest(np.array(one)) == "4-1-4-1"
+
+
+def test_players_in_another_order_cost_the_same():
+    shuffled = np.random.default_rng(3).permutation(ADVANCED)
+    assert cost(shuffled, "4-3-3") == pytest.approx(cost(ADVANCED, "4-3-3"))
 
 
 @pytest.mark.parametrize("attacks", ["home", "away"])
