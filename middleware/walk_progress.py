@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from middleware.events import BEGINNING_US, END_US
 from middleware.hierarchy import Hierarchy
-from middleware.sources.delay_bound import ReleaseTarget
+from middleware.sources.delay_bound import ReleaseTarget, waited_out
 from middleware.sources.own_sources import OwnSources
 from middleware.sources.progress import SourceProgress
 
@@ -93,8 +93,6 @@ class WalkProgress:
             below_final_us = progress.final_us - 1
             complete_us = {kind: max(us, below_final_us) for kind, us in progress.progress_us.items()}
             if target is not None:
-                waits_us = progress.waits_us(target)
-                for kind in complete_us.keys() & waits_us.keys():
-                    complete_us[kind] = max(complete_us[kind], self._now_us - waits_us[kind])
+                complete_us = waited_out(complete_us, progress.waits_us(target), self._now_us)
             self._complete_us[target] = complete_us
         return complete_us

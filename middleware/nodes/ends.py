@@ -12,6 +12,7 @@ from middleware.nodes.messages import GATE, SINK, Statement
 from middleware.nodes.part import PartBase
 from middleware.ordering.policy import EngineSettings
 from middleware.publisher import Publisher
+from middleware.sources.delay_bound import waited_out
 from middleware.sources.progress import SourceProgress, Verdict
 
 
@@ -83,8 +84,7 @@ class Gate(PartBase):
         self._is_new, self._stated_us = False, self._now_us
         known = progress.progress_us
         if self._target is not None:
-            waits_us = progress.waits_us(self._target)
-            known = {kind: max(us, self._now_us - waits_us[kind]) for kind, us in known.items()}
+            known = waited_out(known, progress.waits_us(self._target), self._now_us)
         return Statement(self.reached + 1, progress.clk_us, tuple(known.items()), progress.final_us)
 
     def process(self, statement: Statement | None, clk_us: int, now_us: int) -> list[Update]:

@@ -17,6 +17,7 @@ Delays need a common zero of arrival time and event time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, log
 
@@ -57,6 +58,17 @@ class ReleaseTarget:
             raise ValueError(f"the share of late inputs must lie between 0 and 1, not {self.late_share}")
         if self.max_wait_us is not None and self.max_wait_us < 0:
             raise ValueError(f"the longest wait must not be negative, not {self.max_wait_us} us")
+
+
+def waited_out(complete_us: Mapping[str, int], waits_us: Mapping[str, int], now_us: int) -> dict[str, int]:
+    """Return up to when each raw kind counts as complete: what was waited for long enough does, too.
+
+    Args:
+        complete_us: by raw kind, up to when the sources have reported everything.
+        waits_us: how long after its event time an input is waited for, of the kinds that have a bound.
+        now_us: arrival time.
+    """
+    return {kind: max(us, now_us - waits_us[kind]) if kind in waits_us else us for kind, us in complete_us.items()}
 
 
 class DelayBound:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from middleware.ordering.slack.estimators import SingleTime
 from middleware.ordering.slack.protocol import DelaySample
-from middleware.sources.delay_bound import FIRST_US, GROWTH, MOST_US, DelayBound, ReleaseTarget
+from middleware.sources.delay_bound import FIRST_US, GROWTH, MOST_US, DelayBound, ReleaseTarget, waited_out
 
 MS = 1_000
 
@@ -67,3 +67,11 @@ def test_no_wait_is_longer_than_the_longest_that_is_accepted(delays_us: list[int
 def test_a_target_that_means_nothing_is_refused(share: float, longest_us: int | None):
     with pytest.raises(ValueError, match="must"):
         ReleaseTarget(share, longest_us)
+
+
+def test_what_was_waited_for_counts_as_complete_but_of_kinds_without_a_bound():
+    assert waited_out({"radio": 100, "ball": 900, "official": 50}, {"radio": 300, "ball": 300}, 1_000) == {
+        "radio": 700,
+        "ball": 900,
+        "official": 50,
+    }
