@@ -4,7 +4,10 @@ Question: of the time in play, what share has the shape that a team was given to
 measured; the detector (12.13) sees everybody's true place once a second, so that nothing but its own rule errs. A team
 counts while it has ten outfield players, because a formation needs them; not if that is less than a minute.
 
-    python -m bench.formations [--seeds 931 ... ] [--minutes 6] [--balanced] [--json FILE]
+    python -m bench.formations [--seeds 931 ... ] [--minutes 6] [--balanced] [--swaps] [--json FILE]
+
+``--swaps``: in each half two players of each team exchange their places, and the exchanges found (13.4) are held
+against these instead.
 
 ``--balanced`` gives each pair of shapes to one of 36 seeds in a row, instead of those that a seed draws. The template
 of the detector was chosen on the seeds ``TRAINING`` (balanced) and ``CHECKED`` (drawn). Shapes of simulated teams are
@@ -24,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from detectors.chains.formations import OUTFIELD, Formation
+from detectors.chains.roles import RoleSwap
 from detectors.control.scene import Scene
 from football.match_sheet import Team
 from football.payloads import BodyState, payload_of
@@ -35,7 +39,8 @@ from simulator.records import NAMES, SQUAD, TICK_S, Col
 from simulator.simulate import Simulation, match_of
 
 TRAINING, CHECKED, FRESH = range(201, 241), range(901, 925), range(931, 955)
-LEAST_S = 60
+#: Least time of a team in seconds; how far apart an exchange of places and its truth may be.
+LEAST_S, SWAP_S = 60, 60
 TEAMS: tuple[Team, Team] = ("home", "away")
 
 
@@ -94,6 +99,26 @@ def scenes(match: Match, until_s: float) -> Iterator[Event]:
             yield Event("scene", round(t_s * 1e6), "scene", number, Scene(None, home, away, attacks_x, live))
 
 
+def swaps(seed: int, minutes: float) -> tuple[int, int, int]:
+    """Play a match with exchanges of places; return how many there were, how many were found, and how many of both."""
+    settings = simulation(seed, minutes, balanced=False)
+    occasions = replace(settings.match.occasions, role_swap_share=1.0)
+    match = match_of(replace(settings, match=replace(settings.match, occasions=occasions)))
+    sheet = sheet_of(match.settings, match.state.squads)
+    formation, swap = Formation(sheet), RoleSwap(sheet)
+    shape, roles, found = formation.initial(), swap.initial(), list[Event]()
+    for event in scenes(match, 60.0 * minutes):
+        roles, exchanged = swap.step(roles, event)
+        shape, shapes = formation.step(shape, event)
+        for one in shapes:
+            roles, _ = swap.step(roles, one)
+        found += exchanged
+    true = {(NAMES[r.person], r.detail["mate"], round(r.t_s)) for r in match.rows if r.kind == "role.swapped"}
+    seen = {(payload_of(e).player, payload_of(e).detail["mate"], round((e.dated_us or e.ts_us) / 1e6)) for e in found}
+    both = sum(any(t[:2] == s[:2] and abs(t[2] - s[2]) <= SWAP_S for s in seen) for t in true)
+    return len(true), len(seen), both
+
+
 def shown(seed: int, minutes: float, *, balanced: bool) -> list[Shown]:
     """Play a match and compare what is published of both teams with what they were given."""
     settings = simulation(seed, minutes, balanced=balanced)
@@ -125,8 +150,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[*FRESH])
     parser.add_argument("--minutes", type=float, default=6.0)
     parser.add_argument("--balanced", action="store_true", help="each pair of shapes in turn, not those drawn")
+    parser.add_argument("--swaps", action="store_true", help="exchanges of places instead")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
+    if chosen.swaps:
+        true, found, both = np.sum([swaps(seed, chosen.minutes) for seed in chosen.seeds], axis=0)
+        print(f"{true} exchanges, {found} found, {both} right: F1 {2 * both / max(true + found, 1):.3f}")
+        return
     every = [one for seed in chosen.seeds for one in shown(seed, chosen.minutes, balanced=chosen.balanced)]
     teams = [one for one in every if one.seconds >= LEAST_S]
     for one in teams:

@@ -201,6 +201,7 @@ KINDS: Mapping[str, Kind] = {
     "setpiece.shape": _kind("12.7", _G, "corner or crossed free kick: share of defenders who move with men: 25, 60 %"),
     "wall": _kind("12.8", _G, "free kick: longest row of opponents with gaps of 1.2 m, 8 to 11 m before the ball"),
     "momentum.shift": _kind("13.6", _O, "weighted shots, progress, gains in the area lead for a minute; at its end"),
+    "role.swapped": _kind("13.4", _P, "two players exchange their places; the one with the smaller id"),
     "formation": _kind("12.13", _O, "shape assigned to a team, at the start of a period"),
 }  # fmt: skip
 

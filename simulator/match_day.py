@@ -32,8 +32,8 @@ class MatchDay(BaseModel):
     Attributes:
         name, about: for people.
         half_minutes, half_time_minutes: lengths.
-        warm_ups, quick_share, review_share, new_shape_share, extra_time, dead_factor, tempo_factor, take_on_share: see
-            :class:`Occasions`.
+        warm_ups, quick_share, review_share, new_shape_share, role_swap_share, extra_time, dead_factor, tempo_factor,
+            take_on_share: see :class:`Occasions`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -46,6 +46,7 @@ class MatchDay(BaseModel):
     quick_share: _Share = 0.0
     review_share: _Share = 0.0
     new_shape_share: _Share = 0.0
+    role_swap_share: _Share = 0.0
     extra_time: bool = False
     dead_factor: Annotated[float, Field(gt=0, le=10)] = 1.0
     tempo_factor: Annotated[float, Field(gt=0, le=10)] = 1.0

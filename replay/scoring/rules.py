@@ -51,6 +51,7 @@ WINDOWS_MS: Mapping[str, int] = {
     "period.": 2_000,
     "sub.": 5_000,
     "formation": 60_000,
+    "role.": 60_000,
     "press.team": 1_000,
     "setpiece.": 1_000,
     "wall": 1_000,

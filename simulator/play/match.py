@@ -223,6 +223,7 @@ class Match:
             restarts.plan(state)
             referee.show_cards(state)
             occasions.take_shapes(state)
+            occasions.swap_roles(state)
             substitutions.consider(state)
         restarts.step(state)
 

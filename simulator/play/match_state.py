@@ -216,6 +216,8 @@ class State:
         instructed: rows of persons who have an instruction of a script to play the ball.
         shapes: of both teams now; ``shape_changes``: (time, team, shape) of the first and all later ones;
             ``coming_shapes``: (time, team number, shape) of those that teams plan.
+        coming_swaps: (time, team number) at which players exchange their places; ``swaps_drawn``: newest period that
+            they are drawn for.
     """
 
     def __init__(self, settings: MatchSettings, squads: Squads) -> None:
@@ -228,6 +230,8 @@ class State:
         self.shapes = [team.shape for team in squads.teams]
         self.shape_changes = [(0.0, name, shape) for name, shape in zip(("home", "away"), self.shapes, strict=True)]
         self.coming_shapes: list[tuple[float, int, str]] = []
+        self.coming_swaps: list[tuple[float, int]] = []
+        self.swaps_drawn = 0
         self.slots = [list(range(STARTERS)), list(range(SQUAD, SQUAD + STARTERS))]
         self.bodies = Bodies(np.zeros((PERSONS, 2)))
         self.columns = self.bodies.columns

@@ -9,6 +9,7 @@ import math
 
 from simulator.play.match_state import Restart, State
 from simulator.play.squads import SHAPES
+from simulator.play.truth_writer import id_of
 from simulator.records import REFEREES, SQUAD, STARTERS
 
 #: A substitute's turn of warming up, standing and sitting lasts so long.
@@ -21,6 +22,10 @@ _LAP_S, _BEHIND_M, _NEAR_M, _FAR_M = 14.0, 3.0, 9.0, 24.0
 _QUICK_S, _REVIEW_S = (1.0, 2.5), (40.0, 150.0)
 #: So long before the second half substitutes leave the pitch.
 _CLEAR_S = 90.0
+#: Players exchange their places so long after the begin of a half, in seconds.
+_SWAP_S = (100.0, 160.0)
+#: Nobody of the last line does.
+_LAST_LINE_DEPTH = 0.2
 #: Second shapes are taken after so much of the second half.
 _LATE_SHARE = 0.5
 
@@ -114,3 +119,32 @@ def take_shapes(state: State) -> None:
         state.shapes[team] = name
         state.shape_changes.append((state.now_s, ("home", "away")[team], name))
         state.regroup()
+
+
+def swap_roles(state: State) -> None:
+    """Let the widest pair of a team before its last line exchange places, while play is dead, once a half."""
+    share = state.settings.occasions.role_swap_share
+    if share <= 0.0:
+        return
+    if state.swaps_drawn < state.period:
+        state.swaps_drawn = state.period
+        state.coming_swaps += [
+            (state.now_s + float(state.rng.uniform(*_SWAP_S)), team) for team in (0, 1) if state.chance(share)
+        ]
+    for swap in [one for one in state.coming_swaps if one[0] <= state.now_s]:
+        state.coming_swaps.remove(swap)
+        slots, shape = state.slots[swap[1]], SHAPES[state.shapes[swap[1]]]
+        pairs = [
+            (one[2], left + 1, right + 1)
+            for left, one in enumerate(shape) for right, other in enumerate(shape)
+            if one[0] == other[0] and one[2] == -other[2] > 0.0 and one[1] > _LAST_LINE_DEPTH
+            and min(slots[left + 1], slots[right + 1]) >= 0
+        ]  # fmt: skip
+        if not pairs:
+            continue
+        _, left, right = max(pairs)
+        slots[left], slots[right] = slots[right], slots[left]
+        state.regroup()
+        first, mate = sorted((slots[left], slots[right]), key=id_of)
+        x, y = state.xy(first)
+        state.truth.add("role.swapped", state.now_s, first, (x, y, 0.9), mate=id_of(mate))

@@ -106,6 +106,7 @@ class Occasions:
         quick_share: share of throw-ins and short free kicks that are taken at once.
         review_share: share of goals after which a video review holds up the kick-off.
         new_shape_share: chance of each team to change its shape in the second half.
+        role_swap_share: chance of each team in each half that two players on opposite sides exchange their places.
         extra_time: two halves of 15 minutes follow if the score is level after 90.
         dead_factor: restarts take so many times as long.
         tempo_factor: players pass on the ball so many times as soon.
@@ -117,13 +118,14 @@ class Occasions:
     quick_share: float = 0.0
     review_share: float = 0.0
     new_shape_share: float = 0.0
+    role_swap_share: float = 0.0
     extra_time: bool = False
     dead_factor: float = 1.0
     tempo_factor: float = 1.0
     take_on_share: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("quick_share", "review_share", "new_shape_share", "take_on_share"):
+        for name in ("quick_share", "review_share", "new_shape_share", "role_swap_share", "take_on_share"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} {getattr(self, name)} is not a share")
         if not (self.dead_factor > 0.0 and self.tempo_factor > 0.0):

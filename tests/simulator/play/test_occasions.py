@@ -14,7 +14,7 @@ from simulator.play.match_state import State
 from simulator.play.occasions import review
 from simulator.play.squads import MatchSettings, Occasions, draw_squads
 from simulator.play.stoppages import award_restart
-from simulator.records import AWAY, HOME
+from simulator.records import AWAY, HOME, NAMES
 from simulator.yaml_document import DocumentError
 
 BENCH = [*range(11, 16), *range(27, 32)]
@@ -109,6 +109,21 @@ def test_new_shapes_come_in_the_second_half_and_are_true() -> None:
     assert all(shape != changes[("home", "away").index(team)][2] for _, team, shape in changes[2:])
     second = [r.t_s for r in match.rows if r.kind == "period.start"][1]
     assert all(since_s >= second - 60.0 for since_s, _, _ in changes[2:])
+
+
+def test_players_exchange_their_places_once_a_half_and_keep_them() -> None:
+    match, at = played(Occasions(role_swap_share=1.0), 330.0)
+    swaps = [row for row in match.rows if row.kind == "role.swapped"]
+    assert sorted(row.team for row in swaps) == ["away", "home"]
+    for row in swaps:
+        mate = NAMES.index(str(row.detail["mate"]))
+        assert NAMES[row.person] < NAMES[mate]
+        y, at_s = at[:, :, 1], round(row.t_s)
+        before, after = (np.sign(np.nanmedian(y[part, row.person] - y[part, mate])) for part in
+                         (slice(10, at_s), slice(at_s + 20, None)))  # fmt: skip
+        assert before == -after != 0
+    usual, _ = played(Occasions(), 150.0)
+    assert [row for row in usual.rows if row.kind == "role.swapped"] == []
 
 
 def test_the_days_of_the_product_are_these() -> None:
