@@ -6,7 +6,7 @@ or concede, within it and the nine actions that follow in the same period? The r
 ``detectors/statistics/action_value.toml``. What simulated players do proves nothing about real ones.
 ``python -m bench.calibration --models action`` judges the table on matches that it has not seen.
 
-    python -m bench.action_value [--seeds 401 402 407] [--keep DIR]
+    python -m bench.action_value [--seeds 401 402 407 411 412 413] [--keep DIR]
 
 ``--keep`` leaves the actions of each match in a folder, to use them again.
 """
@@ -32,7 +32,7 @@ from football.pitch import Pitch
 from simulator.records import Row, object_id
 from simulator.simulate import Simulation, match_of
 
-TRAINING = (401, 402, 407)
+TRAINING = (401, 402, 407, 411, 412, 413)
 #: Longer than any match without extra time.
 MATCH_S = 7_200.0
 #: An action and those that follow, of which one may be the goal.
