@@ -15,7 +15,7 @@ from typing import NamedTuple
 from app.export.discipline import DISCIPLINE_KINDS, discipline
 from app.tables.actions import carries, duels, goals, passes, shots
 from app.tables.clock import whole
-from app.tables.columns import CARRIES, DUELS, GOALS, PASSES, SHOTS, kinds_of
+from app.tables.columns import CARRIES, DUELS, GOALS, PASSES, POSSESSIONS, SHOTS, kinds_of
 from app.tables.match_events import MatchEvents, Row, anchor_of, kick_us, number, read_match_events
 from football.errors import UserError
 from football.update_stream import EventRecord
@@ -104,8 +104,8 @@ def read_match(folder: Path) -> Match:
         StoreError: not a match store, or damaged.
         ExportError: it has no action.
     """
-    names = [table.name for table in (PASSES, SHOTS, GOALS, CARRIES, DUELS)]
-    kinds = (*kinds_of(names), *_FROM_EVENTS, *DISCIPLINE_KINDS, "offside.offence", "play.live", "team.possession")
+    names = [table.name for table in (PASSES, SHOTS, GOALS, CARRIES, DUELS, POSSESSIONS)]
+    kinds = (*kinds_of(names), *_FROM_EVENTS, *DISCIPLINE_KINDS, "offside.offence", "formation")
     settings = read_run(folder).get("settings")
     patterns = [f"pattern.{name}" for name in settings.get("patterns", ())] if isinstance(settings, dict) else []
     events = read_match_events(folder, (*kinds, *patterns))

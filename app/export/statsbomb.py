@@ -2,14 +2,15 @@
 
 Places are yards on a pitch of 120 x 80 with the origin at the top left, and every action is played to the right. Its
 areas are 18 and 6 yards deep whatever the size of the real pitch, so kloppy converts each place between the lines. Ids
-are numbers and UUIDs there; ``touchline_id`` keeps ours. Formations and positions of players are not known: each
-line-up has the goalkeeper as such, and all others as centre midfield in a 4-4-2.
+are numbers and UUIDs there; ``touchline_id`` keeps ours. A team's formation is the first that was found (12.13), 4-4-2
+without one. Positions of players are not known: a line-up has the goalkeeper as such, all others as centre midfield.
 Reference: StatsBomb Open Data Specification 1.1; kloppy (``statsbomb.load``) reads it.
 """
 
 from __future__ import annotations
 
 import uuid
+from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ import msgspec
 from kloppy.domain import Point, Provider, build_coordinate_system
 
 from app.export.actions import PLACELESS, Action, ExportError, Match, Place
+from app.tables.actions import carries, passes, shots
+from app.tables.possessions import possessions
 from football.match_sheet import Player
 
 EVENTS_FILE, LINEUPS_FILE = "events.json", "lineups.json"
@@ -45,6 +48,12 @@ _PASS_TYPES = {
 }  # fmt: skip
 
 _PASS_OUTCOMES = {"intercepted": (9, "Incomplete"), "out": (75, "Out"), "offside": (76, "Pass Offside")}
+
+#: By how a possession began.
+_PATTERNS = {
+    "corner": (2, "From Corner"), "free_kick": (3, "From Free Kick"), "throw_in": (4, "From Throw In"),
+    "goal_kick": (7, "From Goal Kick"), "kick_off": (9, "From Kick Off"),
+}  # fmt: skip
 
 _SHOT_OUTCOMES = {
     "goal": (97, "Goal"), "saved": (100, "Saved"), "blocked": (96, "Blocked"), "deflected": (96, "Blocked"),
@@ -87,6 +96,11 @@ class _Writer:
         self._match, self._ids = match, ids
         self._pitch = build_coordinate_system(Provider.STATSBOMB).pitch_dimensions
         self._names = {p.object_id: p.name or p.object_id for p in match.events.sheet.players}
+        events = match.events
+        had = possessions(events, passes(events), carries(events), shots(events))
+        self._possessions = [(int(str(row["ts_us"])), str(row["team"]), str(row["begin"])) for row in had]
+        shapes = sorted(events.of("formation"), key=lambda event: event.ts_us, reverse=True)
+        self._formations = {event.team: int(digits) for event in shapes if (digits := _digits(event.variant))}
 
     def lineups(self, players: dict[str, list[Player]]) -> list[dict[str, Any]]:
         """The content of ``lineups.json``."""
@@ -112,9 +126,9 @@ class _Writer:
         for number, begin_us, end_us in clock.spans(last_us):
             actions = [action for action in self._match.actions if action.period == number]
             seconds = max([(end_us - begin_us) * 1e-6, *((a.end_us - begin_us) * 1e-6 for a in actions)])
-            found += [self._half((18, "Half Start"), number, 0.0, team) for team in _TEAM_IDS]
+            found += [self._half((18, "Half Start"), number, 0.0, team, begin_us) for team in _TEAM_IDS]
             found += [self._event(action) for action in actions if self._is_known(action)]
-            found += [self._half((34, "Half End"), number, seconds, team) for team in _TEAM_IDS]
+            found += [self._half((34, "Half End"), number, seconds, team, end_us) for team in _TEAM_IDS]
         return [{"index": index, **event} for index, event in enumerate(found, 1)]
 
     def _is_known(self, action: Action) -> bool:
@@ -129,26 +143,39 @@ class _Writer:
             for player in players
             if player.starts
         ]  # fmt: skip
-        event = self._basis((35, "Starting XI"), 1, 0.0, team, f"lineup/{team}")
-        return {**event, "tactics": {"formation": 442, "lineup": listed}}
+        event = self._basis((35, "Starting XI"), 1, 0.0, team, f"lineup/{team}", 0)
+        return {**event, "tactics": {"formation": self._formations.get(team, 442), "lineup": listed}}
 
-    def _half(self, kind: tuple[int, str], number: int, seconds: float, team: str) -> dict[str, Any]:
-        return self._basis(kind, number, seconds, team, f"{kind[1]}/{number}/{team}")
+    def _half(self, kind: tuple[int, str], number: int, seconds: float, team: str, ts_us: int) -> dict[str, Any]:
+        return self._basis(kind, number, seconds, team, f"{kind[1]}/{number}/{team}", ts_us)
 
-    def _basis(self, kind: tuple[int, str], period: int, seconds: float, team: str, name: str) -> dict[str, Any]:
+    def _possession(self, team: str, ts_us: int) -> dict[str, Any]:
+        """The newest possession at an event time; before the first one, the first, as the event's team has it."""
+        number = bisect_right(self._possessions, (ts_us, "~")) - 1
+        _, owner, began = self._possessions[number] if number >= 0 else (ts_us, team, "")
+        return {
+            "possession": max(number, 0) + 1, "possession_team": self._side(owner),
+            "play_pattern": _named(_PATTERNS.get(began, (1, "Regular Play"))),
+        }  # fmt: skip
+
+    def _side(self, team: str) -> dict[str, Any]:
+        return {"id": _TEAM_IDS[team], "name": self._match.events.team_name(team)}
+
+    def _basis(
+        self, kind: tuple[int, str], period: int, seconds: float, team: str, name: str, ts_us: int
+    ) -> dict[str, Any]:
         minutes, rest = divmod(max(0.0, seconds), 60.0)
         hours, minutes = divmod(int(minutes), 60)
         first = (0, 45, 90, 105, 120)[period - 1]
-        side = {"id": _TEAM_IDS[team], "name": self._match.events.team_name(team)}
         return {
             "id": str(uuid.uuid5(uuid.NAMESPACE_URL, f"touchline:{self._match.events.sheet.match_id}/{name}")),
             "period": period, "timestamp": f"{hours:02d}:{minutes:02d}:{rest:06.3f}",
-            "minute": first + int(seconds // 60), "second": int(seconds % 60), "type": _named(kind), "team": side,
-            "possession": 1, "possession_team": side, "play_pattern": {"id": 1, "name": "Regular Play"},
+            "minute": first + int(seconds // 60), "second": int(seconds % 60), "type": _named(kind),
+            "team": self._side(team), **self._possession(team, ts_us),
         }  # fmt: skip
 
     def _event(self, action: Action) -> dict[str, Any]:
-        event = self._basis(_TYPES[action.kind], action.period, action.period_s, action.team, action.id)
+        event = self._basis(_TYPES[action.kind], action.period, action.period_s, action.team, action.id, action.ts_us)
         event |= {
             "touchline_id": action.id, "player": self._player(action.player),
             "duration": round((action.end_us - action.ts_us) * 1e-6, 3),
@@ -239,6 +266,13 @@ class _Writer:
         y_m = min(max(sheet.width_m / 2 - place[1] * sign, 0.0), sheet.width_m)
         at = self._pitch.from_metric_base(Point(x_m, y_m), sheet.length_m, sheet.width_m)
         return [round(min(max(at.x, 0.0), 119.9) + 0.05, 1), round(min(max(at.y, 0.0), 79.9) + 0.05, 1)]
+
+
+def _digits(shape: str) -> str:
+    """A formation as StatsBomb numbers it; a store may be of anybody, and then this is empty."""
+    # StatsBomb has no 5-2-3: with its wing-backs in midfield it is this.
+    digits = "343" if shape == "5-2-3" else shape.replace("-", "")
+    return digits if digits.isascii() and digits.isdecimal() and len(digits) <= 5 else ""
 
 
 def _named(value: tuple[int, str]) -> dict[str, Any]:

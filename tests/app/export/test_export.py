@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections import Counter
@@ -23,6 +24,7 @@ from app.export.kloppy_events import kloppy_events
 from app.export.spadl import BODY_PARTS, RESULTS, TYPES
 from app.tables.build import flat_tables
 from app.tables.columns import TABLES
+from detectors.chains.formations import SHAPES
 from football.match_sheet import MatchSheet, Player
 from replay.match_store import MatchStore
 from tests.app.cli.test_main import refusal, touchline
@@ -124,6 +126,37 @@ def test_kloppy_reads_statsbombs_form(exported, store):
     assert goal.coordinates.y == pytest.approx(2.0, abs=0.15)
     assert goal.player.name == "Home Player 9"
     assert goal.statistics[0].value == 0.3
+
+
+def test_statsbombs_form_has_possessions_and_the_formation_that_was_found(exported, store, tmp_path):
+    events = json.loads((exported / "statsbomb" / "events.json").read_text(encoding="utf-8"))
+    numbers = [(one["possession"], one["possession_team"]["name"]) for one in events]
+    assert [number for number, _ in numbers] == sorted(number for number, _ in numbers)
+    had = flat_tables(store, ("possessions",))["possessions"].to_pylist()
+    assert {*numbers} <= {(row["possession"], row["team_name"]) for row in had} | {(1, "Blues")}
+    assert len({*numbers}) > 2
+    tackle = next(one for one in events if one["type"]["name"] == "Duel")
+    assert tackle["possession_team"]["name"] == "Blues"
+    assert {one["play_pattern"]["name"] for one in events} == {"From Kick Off", "Regular Play"}
+    assert [one["tactics"]["formation"] for one in events if "tactics" in one] == [442, 442], "none was found"
+    shaped = [
+        event("formation", at_s, f"home:{at_s}", "home", variant=shape)
+        for at_s, shape in ((10, "4-2-3-1"), (90, "3-5-2"))
+    ]
+    odd = event("formation", 11, "away:11", "away", variant="-9" * 40)
+    export_match(small_store(tmp_path / "shaped", [*shaped, odd]), "statsbomb", tmp_path / "sb")
+    events = json.loads((tmp_path / "sb" / "events.json").read_text(encoding="utf-8"))
+    assert [one["tactics"]["formation"] for one in events if "tactics" in one] == [4231, 442]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_kloppy_knows_every_formation_as_statsbomb_numbers_it(shape, tmp_path):
+    found = [event("formation", 10, "home:10", "home", variant=shape)]
+    export_match(small_store(tmp_path / "store", found, positions=False), "statsbomb", tmp_path / "sb")
+    folder = tmp_path / "sb"
+    read = statsbomb.load(event_data=str(folder / "events.json"), lineup_data=str(folder / "lineups.json"))
+    expected = "3-4-3" if shape == "5-2-3" else shape
+    assert read.metadata.teams[0].starting_formation.value == expected
 
 
 def test_kloppy_reads_epts_and_tracab(exported):
