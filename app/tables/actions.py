@@ -32,9 +32,11 @@ _NEXT_US = 100_000
 def passes(match: MatchEvents) -> list[Row]:
     """The rows of ``passes``."""
     key, assists = _passes_before(match, "keypass"), _passes_before(match, "assist")
-    lines, intercepted = _lines_broken(match, "pass"), _intercepted(match)
+    lines, intercepted, scored = _lines_broken(match, "pass"), _intercepted(match), {*goal_shots(match).values()}
     rows = []
     for attempt in match.of("pass.attempt"):
+        if attempt.id in scored:
+            continue
         name = anchor_of(attempt)
         end = _first(match, name, ("pass.complete", "pass.intercepted", "pass.out"))
         progress = match.at("progress.pass", name)
@@ -84,7 +86,8 @@ def shots(match: MatchEvents) -> list[Row]:
     scored = {shot: goal for goal, shot in goal_shots(match).items()}
     goals = {goal.id: goal for goal in match.of("goal.scored")}
     rows = []
-    for attempt in match.of("shot.attempt"):
+    kicks = (kick for kick in match.of("pass.attempt") if kick.id in scored)
+    for attempt in sorted((*match.of("shot.attempt"), *kicks), key=lambda event: event.ts_us):
         name = anchor_of(attempt)
         goal = goals.get(scored.get(attempt.id, ""))
         saved = match.at("shot.saved", name)
@@ -130,17 +133,22 @@ def goals(match: MatchEvents) -> list[Row]:
 
 
 def goal_shots(match: MatchEvents) -> Mapping[str, str]:
-    """The id of the shot of each goal, by the id of the goal: the scorer's last shot before it."""
+    """The id of the shot of each goal, by the id of the goal: the scorer's last shot before it.
+
+    Without one, the scorer's last kick: it went in, so it was a shot, whatever it looked like as it left.
+    """
     found: dict[str, str] = {}
     for goal in match.of("goal.scored"):
         ts_us = whole(goal.detail.get("since_us"), goal.ts_us)
-        before = [
-            shot
-            for shot in match.of("shot.attempt")
-            if shot.player == goal.player and 0 <= ts_us - kick_us(shot) <= _SHOT_TO_GOAL_US
-        ]
-        if before:
-            found[goal.id] = before[-1].id
+        for kind in ("shot.attempt", "pass.attempt"):
+            before = [
+                kick
+                for kick in match.of(kind)
+                if kick.player == goal.player != "" and 0 <= ts_us - kick_us(kick) <= _SHOT_TO_GOAL_US
+            ]
+            if before:
+                found[goal.id] = before[-1].id
+                break
     return found
 
 

@@ -112,13 +112,13 @@ PASSES = FlatTable(
     (
         "pass.attempt", "pass.complete", "pass.intercepted", "pass.out", "pass.dir", "pass.len", "pass.height", "cross",
         "cutback", "pass.through", "pass.switch", "pass.xc", "progress.pass", "packing", "linebreak", "keypass",
-        "assist", "interception",
+        "assist", "interception", "shot.attempt", "goal.scored",
     ),
 )  # fmt: skip
 
 SHOTS = FlatTable(
     "shots",
-    "a shot",
+    "a shot, or a kick that looked like a pass and went in, which has no `xg`",
     (
         _ID, *WHEN, *_actor("the shooter"), _END_TIME, *_START, *_END,
         Column("outcome", _TEXT, "`goal`, `saved`, `blocked`, `deflected`, `post`, `wide left`, `wide right`, `over`; "
@@ -141,7 +141,7 @@ SHOTS = FlatTable(
     ),
     (
         "shot.attempt", "shot.saved", "shot.blocked", "shot.deflected", "shot.off", "shot.post", "shot.xg", "keypass",
-        "goal.scored",
+        "goal.scored", "pass.attempt",
     ),
 )  # fmt: skip
 
@@ -157,7 +157,7 @@ GOALS = FlatTable(
         Column("away_goals", _COUNT, "score of the away team after it"),
         _SURE,
     ),
-    ("goal.scored", "goal.own", "assist", "shot.attempt"),
+    ("goal.scored", "goal.own", "assist", "shot.attempt", "pass.attempt"),
 )  # fmt: skip
 
 CARRIES = FlatTable(
@@ -228,7 +228,7 @@ POSSESSIONS = FlatTable(
     ),
     (
         "team.possession", "possession.gain", "play.dead", "play.live", "recovery", "interception", "tackle.won",
-        *PASSES.kinds, *SHOTS.kinds, *CARRIES.kinds,
+        *PASSES.kinds, *SHOTS.kinds, *GOALS.kinds, *CARRIES.kinds,
     ),
 )  # fmt: skip
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from app.tables.clock import whole
+from app.tables.columns import kinds_of
 from app.tables.match_events import MatchEvents, Row, anchor_of, variant
 from football.pitch import pitch_of
 from football.update_stream import EventRecord
@@ -94,7 +95,8 @@ def _reached(
 
 def _stretches(match: MatchEvents) -> list[_Stretch]:
     changes = sorted(match.of("team.possession"), key=lambda event: event.ts_us)
-    last_us = max((event.ts_us for event in match.records), default=0)
+    # Other tables read other kinds: the end of the record must not depend on them.
+    last_us = max((event.ts_us for event in match.of(*kinds_of(("possessions",)))), default=0)
     found: list[_Stretch] = []
     held: EventRecord | None = None
     for change in changes:

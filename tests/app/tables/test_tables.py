@@ -60,6 +60,24 @@ def test_shots_and_goals_find_each_other(tables):
     assert has(own, own=True, shot=None, clock="90+1:00", quarter_hour="75-90", home_goals=2, away_goals=0)
 
 
+def test_a_kick_that_goes_in_is_a_shot_though_it_looked_like_a_pass(tmp_path):
+    kicks = [
+        event("pass.attempt", 60, "ball:60", "away_7", (-49.0, 4.0), kick_us=60 * S, vx_m_s=-3.0, vy_m_s=-4.0),
+        event("pass.out", 60.5, "ball:60", "away_7", (-52.6, 3.5), kick_us=60 * S),
+        event("pass.attempt", 50, "ball:50", "away_7", (-30.0, 4.0), kick_us=50 * S),
+        event("goal.scored", 60.9, "goal:3", "away_7", (-52.6, 3.5), "left", since_us=60_500_000),
+    ]
+    found = flat_tables(small_store(tmp_path / "store", kicks, positions=False))
+    rows = {name: {row["id"]: row for row in found[name].to_pylist()} for name in ("passes", "shots", "goals")}
+    shot = rows["shots"]["pass.attempt#ball:60"]
+    assert has(shot, outcome="goal", on_target=True, xg=None, player="away_7", start_x_m=-49.0, speed_m_s=5.0)
+    assert rows["goals"]["goal.scored#goal:3"]["shot"] == shot["id"]
+    assert "pass.attempt#ball:60" not in rows["passes"]
+    assert "pass.attempt#ball:50" in rows["passes"], "the kick before it was a pass"
+    assert all(flat_tables(tmp_path / "store", (name,))[name] == table for name, table in found.items()), "read alone"
+    assert [row["ts_us"] for row in rows["shots"].values()] == sorted(row["ts_us"] for row in rows["shots"].values())
+
+
 def test_carries_and_duels(tables):
     (carry,) = tables["carries"]
     assert has(carry, player="home_7", ts_us=11 * S, end_us=18 * S, start_x_m=-6.0, end_x_m=20.0, distance_m=35.5,
