@@ -22,12 +22,14 @@ import msgspec
 from detectors.ball.changes import break_horizon_us
 from detectors.ball.radio_breaks import SHARE_AFTER, fits_radio_breaks, window_states
 from detectors.ball.trajectory_breaks import only_slowed
+from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least, at_most
 from detectors.proximity.near import Candidate, Closest, NearParameters
 from detectors.reasons import reason
 from detectors.signals.sampling import ball_sampling, body_sampling
 from football.match_sheet import MatchSheet, Quality, Team
 from football.payloads import EventPayload, number
+from football.pitch import GOAL_HALF_WIDTH_M, pitch_of
 
 #: Generated matches on which the numbers for radio were chosen.
 _RADIO = "ours, for radio; generated matches, seeds 11 to 30"
@@ -57,6 +59,11 @@ class ContactParameters(msgspec.Struct, frozen=True):
         kick_m: on centroids, the player who had the ball counts as so much nearer still if a slow ball leaves fast.
         kick_m_s: on centroids, least speed of a ball that leaves fast.
         slow_kick_m_s: on centroids, greatest speed of a slow ball.
+        goal_m: on centroids, who defends a goal counts as so much farther from a ball that leaves for it.
+        goal_from_m: the ball is at most so far from that goal line.
+        goal_m_s: it leaves for the goal line at least so fast.
+        goal_before_m_s: before, it came nearer to that line at most so fast; a faster one may come off a defender.
+        goal_wide_m: it would miss the goal by at most this.
         own_from_us: on centroids, least time between two contacts of one player.
         let_go_m_s: speed at which a carried ball leaves a player.
         again_us: least time between two contacts of hands or trunk.
@@ -148,6 +155,13 @@ class ContactParameters(msgspec.Struct, frozen=True):
         ),
     ] = 9.0
     slow_kick_m_s: Annotated[float, reason("ours, a dribbler's ball; see kick_m_s")] = 6.5
+    goal_m: Annotated[
+        float, reason("ours; `ragged` and `optical`, seeds 201 to 208 and 221 to 232; 1.0 gives the same players")
+    ] = 0.8
+    goal_from_m: Annotated[float, reason("ours: the penalty area and a step")] = 20.0
+    goal_m_s: Annotated[float, reason("ours, as shot.close_speed_min_m_s: nobody plays so hard at his own goal")] = 6.0
+    goal_before_m_s: Annotated[float, reason("as goal_m; 2.7 at most in five shots, 3.2 and more in two blocks")] = 3.0
+    goal_wide_m: Annotated[float, reason("ours: a shot that misses the goal by more may be a cross")] = 4.0
     own_from_us: Annotated[int, reason("ours: a player's second contact takes as long; see own_m")] = 200_000
     let_go_m_s: Annotated[
         float, reason("ours: a throw; a carrier shakes the ball, but no arm is that fast against its body")
@@ -214,6 +228,7 @@ class ContactRule(msgspec.Struct, frozen=True):
         low_m: greatest height of a ball that is played with feet.
         pair_us: a second contact within this is judged together with the first.
         p: parameters of the detector.
+        half_length_m: of the pitch.
         share_min: least share of its speed by which a hit changes the ball's velocity; 0 for none.
     """
 
@@ -227,6 +242,7 @@ class ContactRule(msgspec.Struct, frozen=True):
     low_m: float
     pair_us: int
     p: ContactParameters
+    half_length_m: float
     share_min: float = 0.0
 
 
@@ -258,17 +274,19 @@ def contact_rule(
         near.trunk_low_m,
         pair_us,
         p,
+        pitch_of(sheet).half_length_m,
         share_min,
     )
 
 
 class PreviousContact(msgspec.Struct, frozen=True, gc=False):
-    """The last contact: time, player, team, and change of the ball's velocity."""
+    """The last contact: time, player, team, change of the ball's velocity; and the team that attacks +x."""
 
     at_us: int = -(2**62)
     by: str = ""
     team: Team = ""
     m_s: float = 0.0
+    attacks: Team = ""
 
 
 def player_of(
@@ -282,7 +300,7 @@ def player_of(
     by = (
         _striker(payload, candidates, p, last, since_us)
         if rule.limbs
-        else _pusher(payload, candidates, p, last, since_us)
+        else _pusher(payload, candidates, rule, last, since_us)
     )
     low = payload.z_m is not None and payload.z_m <= rule.low_m
     if rule.limbs and not low and since_us <= p.owner_us and by.object_id != last.by and _is_turned(payload, p):
@@ -357,9 +375,12 @@ def candidates_at(closest: Closest, ts_us: int, payload: EventPayload) -> tuple[
 
 
 def _pusher(
-    payload: EventPayload, candidates: tuple[Candidate, ...], p: ContactParameters, last: PreviousContact, since_us: int
+    payload: EventPayload, candidates: tuple[Candidate, ...], rule: ContactRule, last: PreviousContact, since_us: int
 ) -> Candidate:
-    """The nearest centroid, weighed by the push, by who had the ball, and by who is with it before and after."""
+    """The nearest centroid, weighed by the push, by who had the ball, by who is with it before and after, and by the
+    goal that the ball leaves for.
+    """
+    p, defends = rule.p, _defending(payload, rule, last.attacks)
     vx, vy = number(payload, "vx_m_s"), number(payload, "vy_m_s")
     dvx, dvy = number(payload, "delta_vx_m_s"), number(payload, "delta_vy_m_s")
     size = math.hypot(dvx, dvy) or 1.0
@@ -376,9 +397,24 @@ def _pusher(
         after_m = math.hypot(r.dx_m + around_s * (vx - r.vx_m_s), r.dy_m + around_s * (vy - r.vy_m_s))
         around_m = p.before_share * min(before_m, p.around_m) + p.after_share * min(after_m, p.around_m)
         beyond_m = p.beyond_share * max(0.0, r.distance_m - p.leg_reach_m)
-        return r.distance_m + beyond_m + around_m - p.push_share * pushed_m - (own_m if r.object_id == owner else 0.0)
+        favour_m = (own_m if r.object_id == owner else 0.0) - (p.goal_m if r.team == defends else 0.0)
+        return r.distance_m + beyond_m + around_m - p.push_share * pushed_m - favour_m
 
     return min(candidates, key=cost_m)
+
+
+def _defending(payload: EventPayload, rule: ContactRule, attacks: Team) -> Team:
+    """The team whose goal a ball leaves for, hard and from near it; empty if none. Nobody plays so at his own goal."""
+    vx, p = number(payload, "vx_m_s"), rule.p
+    sign = math.copysign(1.0, vx)
+    if not attacks or payload.x_m is None or payload.y_m is None or abs(vx) < p.goal_m_s:
+        return ""
+    depth_m = rule.half_length_m - sign * payload.x_m
+    across_m = payload.y_m + number(payload, "vy_m_s") * depth_m / abs(vx)
+    under_way = sign * (vx - number(payload, "delta_vx_m_s")) > p.goal_before_m_s
+    if under_way or not 0.0 <= depth_m <= p.goal_from_m or abs(across_m) > GOAL_HALF_WIDTH_M + p.goal_wide_m:
+        return ""
+    return opponents_of(attacks) if sign > 0.0 else attacks
 
 
 def _is_kicked(payload: EventPayload, p: ContactParameters) -> bool:

@@ -102,7 +102,7 @@ class PlayerHitsBall:
             name="player_hits_ball",
             number="5.1",
             level=5,
-            inputs=("frame", "ball.accel_peak", "ball.closest"),
+            inputs=("frame", "ball.accel_peak", "direction", "ball.closest"),
             outputs=("hit",),
             horizon_us=self._rule.horizon_us,
             parameters=msgspec.structs.asdict(self.parameters),
@@ -152,7 +152,7 @@ class SoftTouch:
             name="soft_touch",
             number="5.2",
             level=5,
-            inputs=("frame", "ball.accel_peak", "ball.turn", "ball.speed_step", "ball.closest"),
+            inputs=("frame", "ball.accel_peak", "ball.turn", "ball.speed_step", "direction", "ball.closest"),
             outputs=("touch",),
             horizon_us=self._rule.horizon_us,
             parameters=msgspec.structs.asdict(self.parameters),
@@ -179,7 +179,8 @@ class SoftTouch:
             payload = payload_of(event)
             if payload.variant == "touch":
                 return state, NOTHING
-            return ContactState(state.closest, None, NOBODY, PreviousContact(event.ts_us)), NOTHING
+            hit = PreviousContact(event.ts_us, attacks=state.last.attacks)
+            return ContactState(state.closest, None, NOBODY, hit), NOTHING
         if event.kind in ("ball.turn", "ball.speed_step"):
             if state.waiting is not None or event.ts_us - state.last.at_us <= self.parameters.yield_us:
                 return state, NOTHING
@@ -203,7 +204,10 @@ def hit_rule(sheet: MatchSheet, p: HitParameters, near: NearParameters) -> Conta
 
 
 def follow_candidates(state: ContactState, event: Event) -> ContactState:
-    """Store the candidates at the ball; also for the waiting contact if it is of this instant."""
+    """Store the candidates at the ball, also for the waiting contact if it is of this instant; or who attacks +x."""
+    if event.kind == "direction":
+        last = msgspec.structs.replace(state.last, attacks=payload_of(event).team)
+        return msgspec.structs.replace(state, last=last)
     closest, waiting = payload_as(event, Closest), state.waiting
     same = waiting is not None and event.ts_us <= waiting.ts_us
     chosen = closest if same else state.chosen
@@ -256,20 +260,20 @@ def _both(
     near = candidates_at(state.chosen, second.ts_us, payload)
     near_first = candidates_at(state.first_chosen, first.ts_us, onward)
     one = player_of(near_first, first.ts_us, onward, last, rule)
-    two = None if one is None else player_of(near, second.ts_us, payload, _last(first.ts_us, onward, one), rule)
+    two = None if one is None else player_of(near, second.ts_us, payload, _last(first.ts_us, onward, one, last), rule)
     if one is not None and two is None:
         was = other_candidate(near_first, first.ts_us, onward, last, one.object_id, p)
-        now = other_candidate(near, second.ts_us, payload, _last(first.ts_us, onward, one), one.object_id, p)
+        now = other_candidate(near, second.ts_us, payload, _last(first.ts_us, onward, one, last), one.object_id, p)
         if was is not None and (now is None or was[0] <= now[0]):
             same = tuple(r for r in near if r.object_id == one.object_id)
-            one, two = was[1], player_of(same, second.ts_us, payload, _last(first.ts_us, onward, was[1]), rule)
+            one, two = was[1], player_of(same, second.ts_us, payload, _last(first.ts_us, onward, was[1], last), rule)
         elif now is not None:
             two = now[1]
     if one is not None and two is not None and one.object_id != two.object_id:
         return one, two, onward
     plain = payload_of(first)
     one = player_of(near_first, first.ts_us, plain, last, rule)
-    then = last if one is None else _last(first.ts_us, plain, one)
+    then = last if one is None else _last(first.ts_us, plain, one, last)
     return one, player_of(near, second.ts_us, payload, then, rule), plain
 
 
@@ -283,7 +287,7 @@ def _emit_contacts(
     out = []
     for contact, payload, by in attributed:
         if by is not None:
-            last = _last(contact.ts_us, payload, by)
+            last = _last(contact.ts_us, payload, by, last)
             out.append(_contact(rule.kind, contact, payload, by))
             if rule.share_min and is_recording():
                 speed_m_s = max(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s"))
@@ -293,8 +297,8 @@ def _emit_contacts(
     return ContactState(closest, None, NOBODY, last), tuple(out)
 
 
-def _last(at_us: int, payload: EventPayload, by: Candidate) -> PreviousContact:
-    return PreviousContact(at_us, by.object_id, by.team, number(payload, "delta_v_m_s"))
+def _last(at_us: int, payload: EventPayload, by: Candidate, before: PreviousContact) -> PreviousContact:
+    return PreviousContact(at_us, by.object_id, by.team, number(payload, "delta_v_m_s"), before.attacks)
 
 
 def _met_again(first: EventPayload, second: EventPayload) -> EventPayload:

@@ -95,7 +95,7 @@ class KickReleased:
             name="kick_released",
             number="5.8",
             level=5,
-            inputs=("frame", "ball.accel_peak", "ball.closest"),
+            inputs=("frame", "ball.accel_peak", "direction", "ball.closest"),
             outputs=("kick.released",),
             horizon_us=self._rule.horizon_us,
             parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self._hit)},
@@ -122,7 +122,7 @@ class KickReleased:
 
     def step(self, state: ReleaseState, event: Event) -> Step[ReleaseState]:
         """Follow the hits as 5.1 does, and the distance frame by frame."""
-        if event.kind == "ball.closest":
+        if event.kind in ("direction", "ball.closest"):
             return ReleaseState(follow_candidates(state.contact, event), state.hit, state.frame), NOTHING
         if event.kind == "ball.accel_peak":
             if not is_hit(event, self._rule.share_min):
