@@ -8,7 +8,8 @@ A *spell* is a player's time with the ball: from his first contact to another pl
   ball was passed, and is intercepted, blocked or headed. The spell has lasted a moment, since who is only hit by the
   ball, or has only poked it, has not had it. If the other team plays the ball again at once, nobody has lost it.
 * The player with the ball gets past an opponent who was ahead on his way and near the ball, and leaves him behind.
-  The way is where he has moved, because a dribbler's heading turns. Contacts only say who has the ball.
+  Who is passed at a distance was avoided. The way is where the player with the ball
+  has moved, because a dribbler's heading turns. Contacts only say who has the ball.
 * Two opponents have run for a ball that neither has, and both are at it when one of them plays it. One of them may
   have lost it before. Whoever runs for a ball brakes at it. A ball that left its last player
   fast was passed to somebody, and is not loose.
@@ -32,6 +33,11 @@ from middleware.events import Event
 
 _TRIED = "chosen on simulated seeds 201 to 204 by radio: "
 _TRIED_AGAIN = "chosen on simulated seeds 201 to 205 with and without take-ons, true contacts: "
+
+_TRIED_ON = (
+    "ours; 15 take-ons won on the match day `duels`, simulated seeds 201 to 208 and 221 to 224 `ragged`, 201 to 208 "
+    "`optical`: "
+)
 
 
 class DuelParameters(msgspec.Struct, frozen=True):
@@ -57,6 +63,7 @@ class DuelParameters(msgspec.Struct, frozen=True):
         ran_m: least way of the player with the ball past him.
         ahead_m: an opponent was in the way who was this far ahead on it.
         behind_m: he is passed once he is this far behind.
+        faced_m: then he is at most this far away; farther ones were avoided.
         passed_us: greatest time since he was ahead.
         held_us: the ball is kept for this time after that.
         left_m: by then the opponent is at least this far away.
@@ -82,6 +89,7 @@ class DuelParameters(msgspec.Struct, frozen=True):
     ran_m: Annotated[float, reason("Ours: a step; the way of a shorter one is noise.")] = 0.8
     ahead_m: Annotated[float, reason("Ours: not from beside or behind.")] = 0.1
     behind_m: Annotated[float, reason("Ours.")] = 0.3
+    faced_m: Annotated[float, reason(_TRIED_ON + "1.0 m at most; of 24 that are none half are farther.")] = 1.1
     passed_us: Annotated[int, reason("Hierarchy 7.12 has 2 s; a run past somebody takes less.")] = 1_000_000
     held_us: Annotated[int, reason("Ours.")] = 400_000
     left_m: Annotated[float, reason(_TRIED_AGAIN + "2 m at least where he was beaten.")] = 1.5
@@ -334,6 +342,8 @@ class Duel:
         )
         way = tuple(one for one in way if event.ts_us - one.at_us <= p.passed_us)
         for rival, x_m, y_m, ball_m in near if _speed(carrier) >= p.moving_m_s else ():
+            if math.hypot(carrier.x_m - x_m, carrier.y_m - y_m) > p.faced_m:
+                continue
             least_m = min([ball_m, *(gap_m for one in way for name, _, _, gap_m in one.near if name == rival)])
             if least_m > p.ball_m:
                 continue

@@ -202,6 +202,22 @@ def along(seconds: float) -> list[Event]:
     return [look(1 + t, 5.0 * t + 0.4, 5.0, home_9=5.0 * t, away_4=0.6 + 4.2 * t) for t in times]
 
 
+def past(aside_m: float) -> list[Event]:
+    """home_9 runs past an opponent at 3 m who is so far to the side; the ball is between them."""
+    frames = []
+    for i in range(15):
+        rival = BodyState("away_4", "away", "", 3.0, aside_m, 0.0, 0.0, 0.0)
+        runner = BodyState("home_9", "home", "", 0.5 * i, 0.0, 0.0, 5.0, 0.0)
+        ball = BallState(0.5 * i + 0.4, 0.4 * aside_m, 0.1, 5.0, 0.0, 0.0, 40_000)
+        frames.append(Event("frame", 1_000_000 + 100_000 * i, "frame", i, build_frame(ball, (rival, runner))))
+    return frames
+
+
+def test_who_is_passed_was_near() -> None:
+    assert len(duels(*HAS, *past(0.6))) == 2
+    assert duels(*HAS, *past(1.05)) == [], "he was avoided"
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_who_runs_past_an_opponent_and_keeps_the_ball_has_won_a_duel(sign: float) -> None:
     run = [

@@ -180,7 +180,7 @@ def leaves(x_m: float = 45.0, y_m: float = 0.0, vx_m_s: float = 10.0, before_m_s
 
 
 def heads(struck: Event, attacks: str, *players: str) -> list[str]:
-    """Who hits the ball of two who are near: without a direction home_2."""
+    """Return who hits the ball of two who are near; without a direction it is home_2."""
     direction = [make_event("direction", 0, "0", EventPayload("", attacks))] if attacks else []  # type: ignore[arg-type]
     both = closest(40_000, *(players or ("away_4", "home_2")))
     return [player for _, player in hits(*direction, both, struck, *clock(0, 40_000, 80_000))]

@@ -48,6 +48,12 @@ def test_who_moves_into_the_line_of_a_pass_intercepts_it() -> None:
     assert intercepted(*passed(-4.0), gain()) == [("won", "away_4", "home_9")]
 
 
+def test_who_reaches_the_ball_well_and_soon_intercepts_it() -> None:
+    won = [("won", "away_4", "home_9")]
+    assert intercepted(*passed(), about("hit", 2.0, "away_4", distance_m=0.9), gain()) == won
+    assert intercepted(*passed(), gain(3.9)) == won
+
+
 @pytest.mark.parametrize(
     "causes",
     [
@@ -61,9 +67,11 @@ def test_who_moves_into_the_line_of_a_pass_intercepts_it() -> None:
         [*passed(player="away_1"), gain(player="away_1")],
         [*passed(), gain(player="home_8"), gain(3.0)],
         [*passed(), gain(player="away_5"), gain(3.0)],
+        [*passed(), gain(4.1)],
+        [*passed(), about("hit", 2.0, "away_4", distance_m=1.3), gain()],
     ],
     ids=["he stood in the line", "nobody saw where", "slow", "a block", "a deflection", "a header", "a cross",
-         "a goalkeeper", "a mate had it", "another opponent had it"],
+         "a goalkeeper", "a mate had it", "another opponent had it", "a loose ball", "he only deflects it"],
 )  # fmt: skip
 def test_no_interception(causes: list[Event]) -> None:
     assert intercepted(*causes) == []
