@@ -7,6 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
+import msgspec
+
 from app.tables.clock import whole
 from app.tables.match_events import (
     MatchEvents,
@@ -90,6 +92,8 @@ def shots(match: MatchEvents) -> list[Row]:
     for attempt in sorted((*match.of("shot.attempt"), *kicks), key=lambda event: event.ts_us):
         name = anchor_of(attempt)
         goal = goals.get(scored.get(attempt.id, ""))
+        if goal:  # the scorer kicked it, whoever it was first taken for
+            attempt = msgspec.structs.replace(attempt, team=goal.team, player=goal.player)
         saved = match.at("shot.saved", name)
         other = _first(match, name, ("shot.blocked", "shot.off", "shot.post", "shot.deflected"))
         end = goal or saved or other
@@ -135,20 +139,18 @@ def goals(match: MatchEvents) -> list[Row]:
 def goal_shots(match: MatchEvents) -> Mapping[str, str]:
     """The id of the shot of each goal, by the id of the goal: the scorer's last shot before it.
 
-    Without one, the scorer's last kick: it went in, so it was a shot, whatever it looked like as it left.
+    Without one, the scorer's last kick: it went in, so it was a shot, whatever it looked like as it left. Without that,
+    the last kick of all: in a crowd another player may be taken for the kicker, and the goal knows better.
     """
     found: dict[str, str] = {}
     for goal in match.of("goal.scored"):
         ts_us = whole(goal.detail.get("since_us"), goal.ts_us)
-        for kind in ("shot.attempt", "pass.attempt"):
-            before = [
-                kick
-                for kick in match.of(kind)
-                if kick.player == goal.player != "" and 0 <= ts_us - kick_us(kick) <= _SHOT_TO_GOAL_US
-            ]
-            if before:
-                found[goal.id] = before[-1].id
-                break
+        kicks = sorted(match.of("pass.attempt", "shot.attempt"), key=lambda event: event.ts_us)
+        before = [kick for kick in kicks if 0 <= ts_us - kick_us(kick) <= _SHOT_TO_GOAL_US]
+        own = [kick for kick in before if kick.player == goal.player != ""]
+        shots_of_him = [kick for kick in own if kick.kind == "shot.attempt"]
+        if chosen := shots_of_him or own or before:
+            found[goal.id] = chosen[-1].id
     return found
 
 

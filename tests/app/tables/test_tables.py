@@ -78,6 +78,20 @@ def test_a_kick_that_goes_in_is_a_shot_though_it_looked_like_a_pass(tmp_path):
     assert [row["ts_us"] for row in rows["shots"].values()] == sorted(row["ts_us"] for row in rows["shots"].values())
 
 
+def test_the_last_kick_before_a_goal_is_the_scorers_shot_though_it_seemed_a_defenders(tmp_path):
+    kicks = [
+        event("pass.attempt", 60, "ball:60", "home_1", (-49.0, 4.0), kick_us=60 * S, vx_m_s=-3.0, vy_m_s=-4.0),
+        event("goal.scored", 60.9, "goal:3", "away_7", (-52.6, 3.5), "left", since_us=60_500_000),
+        event("goal.scored", 80.0, "goal:4", "away_7", (-52.6, 3.5), "left", since_us=80 * S),
+    ]
+    found = flat_tables(small_store(tmp_path / "store", kicks, positions=False), ("passes", "shots", "goals"))
+    rows = {name: {row["id"]: row for row in table.to_pylist()} for name, table in found.items()}
+    shot = rows["shots"]["pass.attempt#ball:60"]
+    assert has(shot, outcome="goal", team="away", player="away_7", attacks_x=-1, start_x_m=-49.0)
+    assert rows["goals"]["goal.scored#goal:3"]["shot"] == shot["id"] not in rows["passes"]
+    assert rows["goals"]["goal.scored#goal:4"]["shot"] is None, "the last kick was 20 s ago"
+
+
 def test_carries_and_duels(tables):
     (carry,) = tables["carries"]
     assert has(carry, player="home_7", ts_us=11 * S, end_us=18 * S, start_x_m=-6.0, end_x_m=20.0, distance_m=35.5,
