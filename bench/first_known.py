@@ -1,11 +1,11 @@
-"""How soon is an event of each kind told, and how likely is it to be taken back?
+"""How soon is an event of each kind known, and how likely is it to be taken back?
 
 Question: a simulated match goes through the engine at alpha 0. For each published kind of some levels: how many events
 stand in the end, how long after its time is an event that stands asserted first (stream clock; negative for what is
 known before its time), and which share of all that was asserted was withdrawn for good, or amended? An event is known
 by its id: a withdrawal with an assertion of the same id in one push is an amendment.
 
-    python -m bench.first_told [--input rtls optical] [--seed 201] [--seconds 300] [--levels 11 15] [--json FILE]
+    python -m bench.first_known [--input rtls optical] [--seed 201] [--seconds 300] [--levels 11 15] [--json FILE]
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ def measure(recording: Recording, pushes: list[Push], levels: range) -> dict[str
             else:
                 standing[event.kind].discard(event.id)
     rows = {}
-    for kind, told in sorted(first_us.items(), key=lambda item: (level[item[0]], item[0])):
-        latency_ms = [told[event_id] / 1_000 for event_id in standing[kind]] or [0.0]
+    for kind, asserted_us in sorted(first_us.items(), key=lambda item: (level[item[0]], item[0])):
+        latency_ms = [asserted_us[event_id] / 1_000 for event_id in standing[kind]] or [0.0]
         rows[kind] = {
             "level": level[kind],
             "stand": len(standing[kind]),
             "p50_ms": round(float(np.percentile(latency_ms, 50))),
             "p95_ms": round(float(np.percentile(latency_ms, 95))),
-            "withdrawn": round(1 - len(standing[kind]) / len(told), 3),
-            "amended": round(amended[kind] / len(told), 2),
+            "withdrawn": round(1 - len(standing[kind]) / len(asserted_us), 3),
+            "amended": round(amended[kind] / len(asserted_us), 2),
         }
     return rows
 
