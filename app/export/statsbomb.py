@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import uuid
 from bisect import bisect_right
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,7 @@ class _Writer:
 
     def _possession(self, team: str, ts_us: int) -> dict[str, Any]:
         """The newest possession at an event time; before the first one, the first, as the event's team has it."""
-        number = bisect_right(self._possessions, (ts_us, "~")) - 1
+        number = bisect_right(self._possessions, ts_us, key=itemgetter(0)) - 1
         _, owner, began = self._possessions[number] if number >= 0 else (ts_us, team, "")
         return {
             "possession": max(number, 0) + 1, "possession_team": self._side(owner),

@@ -76,7 +76,7 @@ def _intercepted(match: MatchEvents) -> set[str]:
     found = set()
     for event in match.of("interception"):
         own = made.get(text(event, "passer") or "", [])
-        index = bisect_right([attempt.ts_us for attempt in own], event.ts_us) - 1
+        index = bisect_right(own, event.ts_us, key=lambda attempt: attempt.ts_us) - 1
         if index >= 0:
             found.add(own[index].id)
     return found
@@ -143,9 +143,9 @@ def goal_shots(match: MatchEvents) -> Mapping[str, str]:
     the last kick of all: in a crowd another player may be taken for the kicker, and the goal knows better.
     """
     found: dict[str, str] = {}
+    kicks = sorted(match.of("pass.attempt", "shot.attempt"), key=lambda event: event.ts_us)
     for goal in match.of("goal.scored"):
         ts_us = whole(goal.detail.get("since_us"), goal.ts_us)
-        kicks = sorted(match.of("pass.attempt", "shot.attempt"), key=lambda event: event.ts_us)
         before = [kick for kick in kicks if 0 <= ts_us - kick_us(kick) <= _SHOT_TO_GOAL_US]
         own = [kick for kick in before if kick.player == goal.player != ""]
         shots_of_him = [kick for kick in own if kick.kind == "shot.attempt"]

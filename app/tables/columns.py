@@ -265,7 +265,6 @@ RUNNING = FlatTable(
     ("sprint.start", "sprint.end"),
 )  # fmt: skip
 
-#: Tables in the order of the dictionary.
 #: Kinds whose events state numbers that grow, or are a value; heat maps have cells, and no number.
 STATISTIC_KINDS = (
     "stat.running", "stat.possession", "stat.pass", "stat.shot", "stat.xg", "stat.setplay", "stat.network", "value.xt",
@@ -292,6 +291,7 @@ STATISTICS = FlatTable(
     STATISTIC_KINDS,
 )
 
+#: Tables in the order of the dictionary.
 TABLES = {
     table.name: table for table in (PASSES, SHOTS, GOALS, CARRIES, DUELS, POSSESSIONS, SPRINTS, RUNNING, STATISTICS)
 }  # fmt: skip

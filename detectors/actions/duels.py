@@ -8,8 +8,8 @@ A *spell* is a player's time with the ball: from his first contact to another pl
   ball was passed, and is intercepted, blocked or headed. The spell has lasted a moment, since who is only hit by the
   ball, or has only poked it, has not had it. If the other team plays the ball again at once, nobody has lost it.
 * The player with the ball gets past an opponent who was ahead on his way and near the ball, and leaves him behind.
-  Who is passed at a distance was avoided. The way is where the player with the ball
-  has moved, because a dribbler's heading turns. Contacts only say who has the ball.
+  Who is passed at a distance was avoided. The way is where the player with the ball has moved, because a dribbler's
+  heading turns. Contacts only say who has the ball.
 * Two opponents have run for a ball that neither has, and both are at it when one of them plays it. One of them may
   have lost it before. Whoever runs for a ball brakes at it. A ball that left its last player
   fast was passed to somebody, and is not loose.

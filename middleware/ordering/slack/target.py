@@ -1,12 +1,12 @@
-"""A K that keeps a share: of the inputs of a unit above other detectors, the chosen share is later than K.
+"""A K that keeps a share: of the inputs of a unit the chosen share is later than K.
 
 Theory of operation
 -------------------
-Units of the first level wait by the bound on the delays of packets (:mod:`middleware.sources.delay_bound`). What a
-detector emits is later than its inputs by what it waits and by how far it dates back. Declared horizons bound that by
-the worst case, which is seconds, while it is milliseconds for nearly all events. So a unit above detectors measures its
-inputs itself, as K-slack does (004, algorithm 1): K grows to a greater delay at once, and the units above hear of it.
-Two things differ from K-slack:
+The bound of :mod:`middleware.sources.delay_bound` knows the delays of packets only. What a detector emits is later than
+its inputs by what it waits and by how far it dates back. Declared horizons bound that by the worst case, which is
+seconds, while it is milliseconds for nearly all events. So each unit of a match also measures its inputs itself, as
+K-slack does (004, algorithm 1): K grows to a greater delay at once, and the units above hear of it. Two things differ
+from K-slack:
 
 * *K falls.* With each input in time it falls by a factor.
 * *The factor is learned.* An input that is later than K makes the fall slower, and each one in time makes it faster, in
