@@ -96,11 +96,11 @@ class JsonLines(logging.Formatter):
 
 
 class _TerminalLine(logging.Formatter):
-    """Warnings as one line on a terminal."""
+    """Warnings as one line on a terminal: the figures, or the sentences that a line has as its ``text``."""
 
     def format(self, record: logging.LogRecord) -> str:
         figures = getattr(record, "figures", {})
-        text = ", ".join(f"{name} {value}" for name, value in figures.items())
+        text = figures.get("text") or ", ".join(f"{name} {value}" for name, value in figures.items())
         return str(_clean(f"touchline: {record.getMessage()}" + (f": {text}" if text else "")))
 
 

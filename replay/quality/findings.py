@@ -37,6 +37,7 @@ class InputLimits(msgspec.Struct, frozen=True):
         players_max: players of a team on the pitch.
         players_min: the same.
         straight_share: share of the ball's moving steps that repeat the one before, for keyframes.
+        height_span_s: a ball of a shorter input may have been on the ground all the time.
         height_max_m: the greatest credible height of a ball.
         turn_span_s: time without a change of ends after which there should have been one.
         no_pass_s: time without a single pass.
@@ -58,6 +59,7 @@ class InputLimits(msgspec.Struct, frozen=True):
     players_max: Annotated[int, reason("Law 3: eleven")] = 11
     players_min: Annotated[int, reason("Law 3: a match is not continued with fewer than seven")] = 7
     straight_share: Annotated[float, reason("friction and drag slow a measured ball at each step")] = 0.5
+    height_span_s: Annotated[float, reason("a real match begins with 15 s on the ground; no minute of it is so")] = 60.0
     height_max_m: Annotated[float, reason("the highest kicks stay below 35 m")] = 45.0
     turn_span_s: Annotated[float, reason("Law 7: halves of 45 minutes, with ten of added time")] = 3_300.0
     no_pass_s: Annotated[float, reason("matches have 15 passes a minute; five minutes without one are none")] = 300.0
@@ -235,7 +237,7 @@ def _ball(q: InputQuality, sheet: MatchSheet, limits: InputLimits) -> Iterator[I
         return
     if q.ball_share < limits.ball_share_note:
         yield _note("ball", share, "tracking that loses sight of the ball")
-    if not q.ball_height_share:
+    if not q.ball_height_share and q.span_s >= limits.height_span_s:
         yield _note("height", "The ball has no height", "", "Bounces, headers and crossbars are not told apart")
     elif q.ball_height_max_m > limits.height_max_m:
         yield _note(

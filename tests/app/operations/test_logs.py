@@ -69,7 +69,8 @@ def test_stderr_gets_json_or_warnings_for_people_and_off_is_off(tmp_path: Path, 
     with logging_to(tmp_path / "b", "files", "info"):
         log_event(log, logging.WARNING, "troubled", "m", why="rain")
         log_event(log, logging.INFO, "nothing for people")
-    assert capsys.readouterr().err == "touchline: troubled: why rain\n"
+        log_event(log, logging.WARNING, "input", "m", code="height", text="The ball has no height.")
+    assert capsys.readouterr().err == "touchline: troubled: why rain\ntouchline: input: The ball has no height.\n"
     with logging_to(tmp_path / "c", "off", "info"):
         log_event(log, logging.INFO, "nobody hears")
     assert not (tmp_path / "a").exists()

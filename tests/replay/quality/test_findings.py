@@ -72,6 +72,12 @@ def test_the_direction_of_the_sheet_is_held_against_the_positions():
     assert codes(GOOD, MatchSheet(attacks_positive_x="away")) == {"direction"}
 
 
+def test_a_ball_on_the_ground_for_some_seconds_may_have_a_height():
+    low = msgspec.structs.replace(GOOD, ball_height_share=0.0)
+    assert codes(low) == {"height"}
+    assert codes(msgspec.structs.replace(low, span_s=30.0)) == set()
+
+
 def test_no_pass_is_absurd_only_after_five_minutes():
     short = msgspec.structs.replace(GOOD, span_s=240.0)
     assert codes(GOOD, known=Circumstances(passes=0)) == {"no pass"}
