@@ -60,8 +60,8 @@ class AerialDuel:
 
     ``player`` of the start jumps, of the win touches the ball. The position of the start is the predicted one of the
     ball. Named by the jump. Without limb transmitters nobody is seen to jump: then both are published when a player
-    plays a ball above his head with an opponent in reach of it, who is the ``player`` of the start. Goalkeepers claim.
-    ``detail``: ``other`` (the opponent).
+    plays a ball above his head with an opponent in reach of it. Who reaches it has mostly jumped first, so he is the
+    ``player`` of both. Goalkeepers claim. ``detail``: ``other`` (the opponent).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: AerialParameters | None = None) -> None:
@@ -108,11 +108,9 @@ class AerialDuel:
         rival = None if own is None else _nearest_rival(frame, own, place, self.parameters.reach_m)
         if rival is None or rival.object_id in self._keepers:
             return state, NOTHING
-        detail: dict[str, Scalar] = {"other": played.player}
-        begun = EventPayload("", rival.team, rival.object_id, *place, detail=detail)
-        start = make_event("aerial.start", event.ts_us, event.source, begun, causes=(event.id,))
-        won = msgspec.structs.replace(played, variant="", detail={"other": rival.object_id})
-        return state, (start, make_event("aerial.won", event.ts_us, event.source, won, causes=(start.id, event.id)))
+        duel = msgspec.structs.replace(played, variant="", detail={"other": rival.object_id})
+        start = make_event("aerial.start", event.ts_us, event.source, duel, causes=(event.id,))
+        return state, (start, make_event("aerial.won", event.ts_us, event.source, duel, causes=(start.id, event.id)))
 
     def _jumped(self, state: AerialState, event: Event, jump: EventPayload) -> Step[AerialState]:
         going_on = state.start is not None and event.ts_us - state.start.ts_us <= self.parameters.within_us

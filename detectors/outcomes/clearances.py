@@ -1,4 +1,4 @@
-"""7.9: clearances: a kick out of the own third under pressure."""
+"""7.9: clearances: a ball headed or kicked away from the own goal, meant for nobody."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from detectors.emission import is_version, make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, number, payload_of
-from football.pitch import pitch_of
+from football.pitch import PENALTY_AREA_DEPTH_M, pitch_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
@@ -21,68 +21,96 @@ class ClearanceParameters(msgspec.Struct, frozen=True):
 
     Attributes:
         within_us: the kick ends within this time.
+        depth_m: a kick is from at most so far from the own goal line; a header from anywhere in the own third.
     """
 
     within_us: Annotated[int, reason("StreamTeam's maxTime of a pass.")] = 7_000_000
+    depth_m: Annotated[
+        float, reason("The penalty area and ten metres: from farther up it is a misplaced pass.")
+    ] = PENALTY_AREA_DEPTH_M + 10.0
 
 
 class ClearanceState(msgspec.Struct, frozen=True, gc=False):
-    """State: the team that attacks +x; pairs of opponents near each other (4.4); a kick that may be a clearance."""
+    """State: the team that attacks +x; pairs of opponents near each other (4.4); the last header and the last
+    deflection, each with its player and event time; a kick that may be a clearance, and whether it was headed."""
 
     attacks: Team = ""
     near: tuple[tuple[str, str], ...] = ()
+    header: tuple[str, int] = ("", 0)
+    deflection: tuple[str, int] = ("", 0)
     kick: Event | None = None
+    headed: bool = False
 
 
 class Clearance:
-    """7.9: ``clearance``: kicked in the own third with an opponent near, then out, or an opponent's farther up.
+    """7.9: ``clearance``: headed up the pitch in the own third, or kicked near the own goal with an opponent near.
 
-    A ball that a mate receives is a pass, as in StreamTeam: the kicker's intention is not known. Shown at the kick,
-    named by it. ``detail``: ``to`` (the player who received it, empty if it went out), ``end_x_m``, ``end_y_m``.
+    Who receives a header says little about what was meant, so it counts without regard to that.
+    A kicked ball goes out, or an opponent receives it beyond the own third; one that a mate receives is a pass, as in
+    StreamTeam. Who is hit by the ball has cleared nothing. Shown at the kick, named by it. ``detail``: ``to`` (the
+    player who received it, empty if it went out), ``end_x_m``, ``end_y_m``.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: ClearanceParameters | None = None) -> None:
         self.parameters = parameters or ClearanceParameters()
+        self._half_length_m = pitch_of(sheet).half_length_m
         # Measured from the halfway line, the own third ends a sixth of the pitch behind it.
-        self._third_u_m = -pitch_of(sheet).half_length_m / 3.0
+        self._third_u_m = -self._half_length_m / 3.0
         self.spec = Spec(
             name="clearance",
             number="7.9",
             level=7,
-            inputs=("direction", "opponents.apart", "opponents.near", "kick.released", "possession.gain", "out"),
+            inputs=(
+                "direction", "opponents.apart", "opponents.near", "header", "deflection", "kick.released",
+                "possession.gain", "out",
+            ),
             outputs=("clearance",),
             parameters=msgspec.structs.asdict(self.parameters),
-            source="StreamTeam (clearance)",
+            source="Opta (clearance); StreamTeam",
             team_variants={"clearance": ("",)},
             amends=("clearance",),
             known={"clearance": Known("when the ball is received or out")},
             details={"clearance": ("to", "end_x_m", "end_y_m")},
-        )
+        )  # fmt: skip
 
     def initial(self) -> ClearanceState:
         """Nothing known."""
         return ClearanceState()
 
     def step(self, state: ClearanceState, event: Event) -> Step[ClearanceState]:
-        """Follow pairs of opponents, a kick under pressure, and its end."""
+        """Follow pairs of opponents, contacts, a kick, and its end."""
         payload = payload_of(event)
         if event.kind == "direction":
-            return ClearanceState(payload.team, state.near, state.kick), NOTHING
+            return msgspec.structs.replace(state, attacks=payload.team), NOTHING
         if event.kind.startswith("opponents."):
             pair = payload.player, str(payload.detail["other"])
             rest = tuple(p for p in state.near if p != pair)
             near = (*rest, pair) if event.kind == "opponents.near" else rest
-            return ClearanceState(state.attacks, near, state.kick), NOTHING
+            return msgspec.structs.replace(state, near=near), NOTHING
+        if event.kind == "header":
+            return msgspec.structs.replace(state, header=(payload.player, event.ts_us)), NOTHING
+        if event.kind == "deflection":
+            return msgspec.structs.replace(state, deflection=(payload.player, event.ts_us)), NOTHING
         if event.kind == "kick.released":
-            hasty = self._hasty(state, payload)
-            return ClearanceState(state.attacks, state.near, event if hasty else None), NOTHING
+            headed = state.header == (payload.player, round(number(payload, "kick_us")))
+            clears = self._heads_away(state, payload) if headed else self._hasty(state, payload)
+            return msgspec.structs.replace(state, kick=event if clears else None, headed=headed), NOTHING
         return self._ended(state, event, payload)
 
-    def _hasty(self, state: ClearanceState, kick: EventPayload) -> bool:
-        """True of a kick under pressure in the own third."""
-        if not state.attacks or not any(kick.player in pair for pair in state.near):
+    def _heads_away(self, state: ClearanceState, kick: EventPayload) -> bool:
+        """True of a header in the own third that goes up the pitch."""
+        if not state.attacks or self._upfield(state, kick.team, number(kick, "vx_m_s")) <= 0.0:
             return False
         return self._upfield(state, kick.team, number(kick, "kick_x_m")) < self._third_u_m
+
+    def _hasty(self, state: ClearanceState, kick: EventPayload) -> bool:
+        """True of a kick under pressure near the own goal."""
+        if not state.attacks or not any(kick.player in pair for pair in state.near):
+            return False
+        if state.deflection == (kick.player, round(number(kick, "kick_us"))):
+            return False
+        depth_m = self._half_length_m + self._upfield(state, kick.team, number(kick, "kick_x_m"))
+        return at_most("the kick from the own goal line", depth_m, self.parameters.depth_m, "clearance.depth_m")
 
     def _ended(self, state: ClearanceState, event: Event, ended: EventPayload) -> Step[ClearanceState]:
         if state.kick is None or is_version(event):
@@ -92,17 +120,18 @@ class Clearance:
         is_out = event.kind == "out"
         if not is_out and (ended.player == kick.player or event.ts_us <= kick_us):
             return state, NOTHING
-        after = ClearanceState(state.attacks, state.near)
+        after = msgspec.structs.replace(state, kick=None)
         what, since_us, limit_us = "time since the kick", event.ts_us - kick_us, self.parameters.within_us
         if not at_most(what, since_us, limit_us, "clearance.within_us") or ended.x_m is None:
             return after, NOTHING
         near_by = ended.team == kick.team or self._upfield(state, kick.team, ended.x_m) < self._third_u_m
-        if not is_out and near_by:
+        if not (is_out or state.headed) and near_by:
             return after, NOTHING
         detail: dict[str, Scalar] = {"to": "" if is_out else ended.player, "end_x_m": ended.x_m, "end_y_m": ended.y_m}
         kick_x_m, kick_y_m = number(kick, "kick_x_m"), number(kick, "kick_y_m")
-        behind_m = -self._upfield(state, kick.team, kick_x_m)
-        note("the kick behind the halfway line", behind_m, "at least", -self._third_u_m, unit="m")
+        if state.headed:
+            behind_m = -self._upfield(state, kick.team, kick_x_m)
+            note("the header behind the halfway line", behind_m, "at least", -self._third_u_m, unit="m")
         payload = EventPayload("", kick.team, kick.player, kick_x_m, kick_y_m, None, kick.confidence, detail)
         causes = (state.kick.id, event.id)
         cleared = make_event("clearance", event.ts_us, state.kick.source, payload, causes=causes, dated_us=kick_us)

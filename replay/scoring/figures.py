@@ -1,8 +1,8 @@
 """Figures of a match: per kind counts, precision, recall, F1, time error, confusion; per frame agreement with truth.
 
-Kinds that truth does not cover are not judged. A detected event of a covered kind that pairs with no truth is a false
-positive. A missed truth may have been *mistaken for* something: an unpaired detection of the same family within the
-window, of another kind by the same player, or of the same kind by another player or team.
+Kinds and variants that truth does not cover are not judged. A detected event of a covered one that pairs with no truth
+is a false positive. A missed truth may have been *mistaken for* something: an unpaired detection of the same family
+within the window, of another kind by the same player, or of the same kind by another player or team.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ RATES_LEAST_US = 60_000_000
 class Score(msgspec.Struct, frozen=True):
     """All figures of a match.
 
-    ``kinds``: by kind. ``frames``: by question about frames. ``unjudged``: counts of detections of kinds that truth
-    does not cover. ``rates``: figures that leagues publish, if the match was long enough, and it is known how long.
+    ``kinds``: by kind. ``frames``: by question about frames. ``unjudged``: counts of detections that truth does
+    not cover. ``rates``: figures that leagues publish, if the match was long enough, and it is known how long.
     """
 
     truth: str
@@ -110,7 +110,7 @@ def score(truth: Truth, found: Iterable[EventRecord]) -> Score:
     judged = judge(truth, records)
     taken = _taken_for(truth, judged)
     kinds = {j.kind: _figures(truth, j, taken[j.kind]) for j in judged if j.truths or j.finds}
-    unjudged = Counter(r.kind for r in records if truth.names.get(r.kind, r.kind) not in truth.kinds)
+    unjudged = Counter(record.kind for record in records if not truth.covers(record))
     frames = {} if truth.flags is None else score_frames(truth.flags, records, truth.marks)
     span_us = truth.span_us
     rates: tuple[LeagueRate, ...] = ()
@@ -125,9 +125,8 @@ def judge(truth: Truth, found: Iterable[EventRecord]) -> list[Judged]:
     finds: dict[str, list[Mark]] = {kind: [] for kind in truths}
     for mark in sorted(truth.marks, key=_order):
         truths[mark.kind].append(mark)
-    for mark in sorted(map(truth.find, found), key=_order):
-        if mark.kind in finds:
-            finds[mark.kind].append(mark)
+    for mark in sorted(map(truth.find, filter(truth.covers, found)), key=_order):
+        finds[mark.kind].append(mark)
     return [_judged(truth, kind, truths[kind], finds[kind]) for kind in truths]
 
 

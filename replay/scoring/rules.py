@@ -49,6 +49,8 @@ WINDOWS_MS: Mapping[str, int] = {
     "goal.confirmed": 120_000,
     "goal.disallowed": 120_000,
     "period.": 2_000,
+    # Truth has it from the kick-off on, a match sheet tells it seconds earlier.
+    "direction": 10_000,
     "sub.": 5_000,
     "formation": 60_000,
     "role.": 60_000,
@@ -64,6 +66,9 @@ BY_TEAM = ("out", "play.", "team.possession", "restart.", "goal.", "period.", "f
 
 #: Kinds whose variant is a place, a line or a limb: another one is another event, not a mistaken one.
 BY_VARIANT = ("area.", "ball.crossed", "goal_ring", "near", "not_near", "nearest.changed", "spot.")
+
+#: Variants that truths have of a kind of which they have not all: between passes the offside line moves at no instant.
+COVERED_VARIANTS: Mapping[str, tuple[str, ...]] = {"offside.line": ("kick",)}
 
 #: Kinds that are dated when they are known, and say in which detail when they happened.
 OCCURRED: Mapping[str, str] = {

@@ -13,7 +13,7 @@ from football.errors import UserError
 from football.packet_table import Ints
 from football.payloads import Scalar
 from football.update_stream import EventRecord
-from replay.scoring.rules import OCCURRED, Rule, rule_of
+from replay.scoring.rules import COVERED_VARIANTS, OCCURRED, Rule, rule_of
 
 
 class ScoreError(UserError, ValueError):
@@ -107,6 +107,11 @@ class Truth:
         rule = rule_of(kind)
         window_us = self.windows_us.get(kind, max(rule.window_us, self.tolerance_us))
         return rule._replace(window_us=window_us)
+
+    def covers(self, record: EventRecord) -> bool:
+        """True if a detection can be judged: the truth has all events of its kind, and of its variant."""
+        kind = self.names.get(record.kind, record.kind)
+        return kind in self.kinds and record.variant in COVERED_VARIANTS.get(kind, (record.variant,))
 
     def find(self, record: EventRecord) -> Mark:
         """Return a detection as a mark, under this truth's name of its kind and dated as the truth dates it."""

@@ -26,7 +26,7 @@ def played(z_m: float | None = 2.2, player: str = "home_9") -> Event:
 
 def test_who_plays_a_high_ball_beside_an_opponent_has_won_an_aerial_duel() -> None:
     start, won = fold(AerialDuel(OPTICAL), [look(), played()])
-    assert (start.kind, start.payload.player, start.payload.team) == ("aerial.start", "away_4", "away")
+    assert (start.kind, start.payload.player, start.payload.detail["other"]) == ("aerial.start", "home_9", "away_4")
     assert (won.kind, won.payload.player, won.payload.detail["other"]) == ("aerial.won", "home_9", "away_4")
     assert start.id in won.causes
 

@@ -26,8 +26,11 @@ def about(
     return make_event(kind, round(at_s * 1e6), f"{kind}:{at_s}", payload)
 
 
-def kick(x_m: float, player: str = "home_4") -> Event:
-    return about("kick.released", 1.2, player, x_m + 2.0, kick_us=1_000_000, kick_x_m=x_m, kick_y_m=3.0)
+def kick(x_m: float, player: str = "home_4", vx_m_s: float = 9.0) -> Event:
+    return about("kick.released", 1.2, player, x_m + 2.0, kick_us=1_000_000, kick_x_m=x_m, kick_y_m=3.0, vx_m_s=vx_m_s)
+
+
+HEADER, DEFLECTION = about("header", 1.0, "home_4"), about("deflection", 1.0, "home_4")
 
 
 NEAR = about("opponents.near", 0.5, "away_9", other="home_4")
@@ -48,19 +51,46 @@ def test_a_hasty_kick_out_of_the_own_third_is_a_clearance(sign: float) -> None:
     assert cleared(NEAR, kick(sign * -40.0), out, attacks=attacks) == [("home_4", "", 1_000_000)]
 
 
+@pytest.mark.parametrize("receiver", ["away_5", "home_9"])
+@pytest.mark.parametrize(("x_m", "to_m"), [(-40.0, 10.0), (-18.0, -5.0), (-40.0, -25.0)])
+def test_a_header_up_the_pitch_in_the_own_third_is_a_clearance_no_matter_who_receives_it(
+    receiver: str, x_m: float, to_m: float
+) -> None:
+    gain = about("possession.gain", 3.0, receiver, to_m)
+    assert cleared(HEADER, kick(x_m), gain) == [("home_4", receiver, 1_000_000)]
+
+
+@pytest.mark.parametrize(
+    "causes",
+    [
+        [HEADER, kick(-40.0, vx_m_s=-3.0), about("possession.gain", 3.0, "away_5", -45.0)],
+        [HEADER, kick(-17.0), about("possession.gain", 3.0, "away_5", 10.0)],
+        [about("header", 0.4, "home_4"), kick(-40.0), about("possession.gain", 3.0, "away_5", 10.0)],
+        [about("header", 1.0, "home_5"), kick(-40.0), about("possession.gain", 3.0, "away_5", 10.0)],
+    ],
+    ids=["towards the own goal", "too far up", "an earlier header", "another's header"],
+)
+def test_no_clearance_by_head(causes: list[Event]) -> None:
+    assert cleared(*causes) == []
+
+
 @pytest.mark.parametrize(
     "causes",
     [
         [kick(-40.0), about("possession.gain", 3.0, "away_5", 10.0)],
         [NEAR, APART, kick(-40.0), about("possession.gain", 3.0, "away_5", 10.0)],
-        [NEAR, kick(-17.0), about("possession.gain", 3.0, "away_5", 10.0)],
+        [NEAR, kick(-25.0), about("possession.gain", 3.0, "away_5", 10.0)],
+        [NEAR, DEFLECTION, kick(-40.0), about("possession.gain", 3.0, "away_5", 10.0)],
         [NEAR, kick(-40.0), about("possession.gain", 3.0, "away_5", -18.0)],
         [NEAR, kick(-40.0), about("possession.gain", 3.0, "home_9", 10.0)],
         [NEAR, kick(-40.0), about("possession.gain", 9.0, "away_5", 10.0)],
         [NEAR, kick(-40.0), kick(-5.0, "away_7"), about("possession.gain", 3.0, "away_5", 10.0)],
     ],
-    ids=["nobody near", "not near any more", "too far up", "received near by", "to a mate", "long after", "kicked on"],
-)
+    ids=[
+        "nobody near", "not near any more", "too far up", "deflected", "received near by", "to a mate", "long after",
+        "kicked on",
+    ],
+)  # fmt: skip
 def test_no_clearance(causes: list[Event]) -> None:
     assert cleared(*causes) == []
 

@@ -112,6 +112,13 @@ def test_kinds_that_truth_is_silent_about_are_not_judged():
     assert result.unjudged == {"near": 2}
 
 
+def test_variants_that_truth_does_not_have_are_not_judged():
+    kick, moved = (msgspec.structs.replace(found("offside.line", 1), variant=variant) for variant in ("kick", "moved"))
+    result = score(truth_of(kick), [kick, moved, msgspec.structs.replace(moved, ts_us=2 * SECOND_US)])
+    assert (result.kinds["offside.line"].tp, result.kinds["offside.line"].fp) == (1, 0)
+    assert result.unjudged == {"offside.line": 2}
+
+
 def test_the_player_must_agree_where_truth_names_one_and_the_team_where_it_names_that():
     other = score(truth_of(found("pass.attempt", 1, "home_1")), [found("pass.attempt", 1, "home_2")]).kinds[
         "pass.attempt"

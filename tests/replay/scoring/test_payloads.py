@@ -48,9 +48,9 @@ def test_places_are_compared_where_both_have_one() -> None:
 
 
 def test_a_line_has_a_place_along_one_axis() -> None:
-    (found,) = [event("offside.line", 1.0, x_m=4.0)]
+    (found,) = [event("offside.line", 1.0, "kick", x_m=4.0)]
     line = msgspec.structs.replace(found, y_m=None)
-    place = judged([event("offside.line", 1.0, x_m=2.0)], [line]).place_m
+    place = judged([event("offside.line", 1.0, "kick", x_m=2.0)], [line]).place_m
     assert place is not None
     assert place.median == 2.0
 
