@@ -44,16 +44,13 @@ from detectors.play.dead_ball_kicks import (
     JUMPED,
     NO_REST,
     Rest,
-    apart_m,
     extend_rest,
     found_elsewhere,
-    is_dropped,
-    kicked_us,
     left_unseen_us,
     nearest,
-    travelled_m,
     while_unseen,
 )
+from detectors.play.ending_kicks import EndingKicks
 from detectors.play.evidence import (
     Case,
     Finding,
@@ -66,8 +63,9 @@ from detectors.play.evidence import (
     with_restart,
 )
 from detectors.play.phase_parameters import PhaseParameters
-from detectors.play.phase_state import CONTACTS, DEAD, LINE_CAUSES, LIVE, STOPPAGE_CAUSES, PhaseState
+from detectors.play.phase_state import CONTACTS, DEAD, LINE_CAUSES, LIVE, STOPPAGE_CAUSES, PhaseState, live_event
 from detectors.play.restart_kicks import RestartKickParameters, attackers_of, may_restart
+from detectors.play.setting_off import NO_WATCH, Watch, watched
 from detectors.play.stalls import (
     NO_STALL,
     Handled,
@@ -124,6 +122,7 @@ class PlayPhase:
         self._post_m = 0.0 if tags else p.post_m
         self._rest, self._quick = (p.rest_us, "phase.rest_us"), (p.evidence.quick_us, "phase.evidence.quick_us")
         self.pitch = pitch_of(sheet)
+        self._kicks = EndingKicks(p, self.kick, self.pitch)
         self._slow2 = self.parameters.stall.slow_m_s**2
         self.spec = Spec(
             name="play_phase",
@@ -159,7 +158,11 @@ class PlayPhase:
             if frame.ball is None:
                 lost_us = state.lost_us if state.lost_us >= 0 else event.ts_us
                 rest = while_unseen(state.rest, self.parameters.rest, event.ts_us, frame)
-                return msgspec.structs.replace(state, rest=rest, lost_us=lost_us), NOTHING
+                state = msgspec.structs.replace(state, rest=rest, lost_us=lost_us)
+                if state.mode == "live":
+                    return state, NOTHING
+                state = self._watched(state, event.ts_us, frame, None)
+                return self._ended_unseen(state, event.ts_us, None, rest) or (state, NOTHING)
             return self._frame(state, event.ts_us, frame, frame.ball)
         payload = payload_of(event)
         if event.kind == "direction":
@@ -241,6 +244,8 @@ class PlayPhase:
         if slow:
             near = nearest(frame, ball.x_m, ball.y_m)
             rest = extend_rest(rest, self.parameters.rest, self.kick, self.pitch, now_us, frame, ball, near, unseen_us)
+        if state.mode != "live":
+            state = self._watched(state, now_us, frame, ball)
         if state.mode == "dead":
             return self._while_dead(state, now_us, frame, ball, slow, rest)
         p, handled = self.parameters.stall, state.handled
@@ -248,6 +253,8 @@ class PlayPhase:
             far = nearest(frame, ball.x_m, ball.y_m)
             near = far if far[0] is not None else near
         stall = update_stall(state.stall, p, now_us, ball, slow, near[1])
+        if ball.x_m == state.watch.ball_x_m and ball.y_m == state.watch.ball_y_m and state.mode == "live":
+            stall = NO_STALL  # Its restart was not seen, and its position has been repeated since.
         if (slow or stall.far_us >= 0) and self._is_stopped(state, stall, now_us, ball, near[0]):
             return self._end_stalled(state, now_us, ball, stall, rest)
         # In a penalty area a goalkeeper may have it in his hands.
@@ -262,18 +269,53 @@ class PlayPhase:
     ) -> Step[PhaseState]:  # fmt: skip
         """Play goes on, or begins if nothing was known of it."""
         mode = state.mode
+        if mode == "unknown" and (begun := self._ended_unseen(state, now_us, ball, rest)) is not None:
+            return begun
         if mode == "unknown" and not slow:
-            if self._kicked(state, now_us, frame, ball, rest, self._rest) and rest.shape:
+            if self._kicks.is_kicked(state, now_us, frame, ball, rest, self._rest) and rest.shape:
                 return self._resume(state, now_us, ball, rest)
-            if rest.since_us < 0 or now_us - rest.last_us > self.parameters.rest.bridge_us:
+            newest_us = max(rest.last_us, rest.found_us)
+            if rest.since_us < 0 or now_us - newest_us > self.parameters.rest.bridge_us:
                 # Outside without having crossed a line: the stream began with a dead ball.
                 is_live = state.exit is not None or self.pitch.inside(ball.x_m, ball.y_m)
                 mode = "live" if is_live else "dead"
+        watch = state.watch
+        if mode != "unknown" and (ball.x_m != watch.ball_x_m or ball.y_m != watch.ball_y_m):
+            watch = NO_WATCH
         after = PhaseState(
             mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played,
-            state.turned_us, -1, now_us, state.mouth, handled,
+            state.turned_us, -1, now_us, state.mouth, handled, watch=watch,
         )  # fmt: skip
         return after, NOTHING
+
+    def _watched(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState | None) -> PhaseState:
+        """The state with what players show of a stoppage in one more frame."""
+        p, about = self.parameters.setting_off, (state.cause, state.line, state.attacks_x)
+        watch = watched(state.watch, p, self.kick, self.pitch, now_us, frame, ball, *about)
+        return msgspec.structs.replace(state, watch=watch)
+
+    def _ended_unseen(
+        self, state: PhaseState, now_us: int, ball: BallState | None, rest: Rest
+    ) -> Step[PhaseState] | None:
+        """Bring a ball that is not seen into play, if who stood ready and everybody else have set off."""
+        p, watch = self.parameters, state.watch
+        if watch.off_us <= state.turned_us or watch.off_us < 0 or state.stopped:
+            return None
+        ready = self._kicks.ready(state, rest)
+        if ready is None or (state.mode == "unknown" and not ready.shape):
+            return None
+        if ball is not None and now_us - watch.fresh_us < p.rest.frozen_us:
+            away_m = math.hypot(ball.x_m - ready.x_m, ball.y_m - ready.y_m)
+            if away_m < p.travel_m or not self.pitch.inside(ball.x_m, ball.y_m):
+                return None
+        kick_us = watch.off_us - p.setting_off.lag_us
+        at_us = max(kick_us, now_us - self.spec.horizon_us, state.turned_us + 1)
+        live = live_event(state, p.rest, at_us, ball, ready, None, kick_us)
+        kept = Watch(ball_x_m=watch.ball_x_m, ball_y_m=watch.ball_y_m, fresh_us=watch.fresh_us)
+        after = PhaseState(
+            "live", state.cause, "", None, state.attacks_x, turned_us=at_us, lost_us=state.lost_us, watch=kept
+        )
+        return after, (live,)
 
     def _with_contact(self, state: PhaseState, peak: Event, frame: Frame) -> PhaseState:
         """Count a change of the ball's velocity near a player as his contact."""
@@ -326,14 +368,17 @@ class PlayPhase:
             cause, x_m=payload.x_m, y_m=payload.y_m, z_m=payload.z_m, confidence=payload.confidence, detail=detail
         )
         dead = make_event("phase.dead", now_us, by.source, stoppage, causes=(by.id,))
-        return PhaseState("dead", cause, payload.variant, None, state.attacks_x, turned_us=now_us), (dead,)
+        watch = Watch(out_x_m=location_m(payload)[0])
+        return PhaseState("dead", cause, payload.variant, None, state.attacks_x, turned_us=now_us, watch=watch), (dead,)
 
     def _while_dead(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest
     ) -> Step[PhaseState]:
-        ended = None if slow else self._ended_by_kick(state, now_us, frame, ball, rest, self._rest)
+        ended = None if slow else self._kicks.ended(state, now_us, frame, ball, rest, self._rest)
         if ended is not None:
             return self._resume(ended, now_us, ball, rest)
+        if (begun := self._ended_unseen(state, now_us, ball, rest)) is not None:
+            return begun
         case = self._case(state, now_us, frame, ball, slow, rest)
         # A ball that has just left where it lay may still prove to be a restart.
         p, lay_us = self.parameters, rest.last_us - rest.put_us
@@ -344,7 +389,7 @@ class PlayPhase:
                 return self._correct(state, case, finding, now_us, ball)
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
-            turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest,
+            turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest, watch=state.watch,
         )  # fmt: skip
         return after, NOTHING
 
@@ -359,13 +404,14 @@ class PlayPhase:
             # A kick that ends the pause may be dated before the ball has left.
             struck = case is not None and case.contacts and now_us - case.contacts[-1].at_us <= p.kicked_us
             return Case(now_us, 0, case.contacts[-1:]) if struck and case is not None else None
-        case = Case(now_us) if case is None else recent(case, now_us, p.evidence, paused=slow)
+        unseen = 0 <= state.seen_us < now_us - p.rest.frozen_us
+        case = Case(now_us) if case is None else recent(case, now_us, p.evidence, paused=slow or unseen)
         if slow or case.restart is not None or state.cause not in LINE_CAUSES or state.stopped:
             return case
-        ended = self._ended_by_kick(state, now_us, frame, ball, rest, self._quick)
+        ended = self._kicks.ended(state, now_us, frame, ball, rest, self._quick)
         if ended is None:
             return case
-        return with_restart(case, self._live(ended, now_us, ball, rest, fallback_us=None), p.evidence)
+        return with_restart(case, live_event(ended, p.rest, now_us, ball, rest, None), p.evidence)
 
     def _played_on(self, state: PhaseState, case: Case) -> Finding | None:
         """The evidence that play goes on, if it suffices."""
@@ -384,7 +430,7 @@ class PlayPhase:
             at_us = max(played_us - 1, now_us - self.spec.horizon_us, state.turned_us + 1)
             live = self._unseen_restart(state, at_us, ball, played_us)
             if live is None:
-                live = self._live(state, at_us, ball, NO_REST, fallback_us=played_us)
+                live = live_event(state, self.parameters.rest, at_us, ball, NO_REST, played_us)
         live = corrected(live, finding, tuple(c.id for c in contacts if c.id != live.id))
         played = (contacts[-1].at_us,) if contacts else ()
         after = PhaseState(
@@ -405,85 +451,9 @@ class PlayPhase:
             and at_most("the taker from the ball", left_rest.taker_m, p.reach_m, "phase.reach_m", about)
             and may_restart(self.pitch, self.kick, state.cause, state.line, left_rest.x_m, left_rest.y_m)
         )
-        return self._live(state, at_us, ball, left_rest, None, kick_us) if taken else None
-
-    def _ended_by_kick(
-        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest, least: tuple[int, str]
-    ) -> PhaseState | None:
-        """The state that a kick from rest ends, with the cause that fits the kick; None without such a kick."""
-        if self._kicked(state, now_us, frame, ball, rest, least):
-            return state
-        lay_us, shaped = rest.last_us - rest.put_us, rest.shape or rest.penalty == "shoot-out"
-        if state.cause not in LINE_CAUSES or not (shaped or lay_us >= self.parameters.lay_us):
-            return None
-        stopped = msgspec.structs.replace(state, cause="stop", line="")
-        return stopped if self._kicked(stopped, now_us, frame, ball, rest, least) else None
-
-    def _kicked(
-        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest, least: tuple[int, str]
-    ) -> bool:
-        """True if the ball was just kicked from a rest, where the restart after this cause may be taken."""
-        p, about, moved_m = self.parameters, "phase.live", travelled_m(rest, self.parameters.rest, now_us, ball)
-        if not at_least("the ball from where it rested", moved_m, *self._travel(state.cause, rest), about=about):
-            return False
-        if state.cause == "goal" and not rest.shape and rest.last_us - rest.put_us < p.goal_rest_us:
-            return False
-        rested_us = rest.last_us - rest.since_us
-        return (
-            at_least("time that the ball had rested", rested_us, *least, about)
-            and at_most("the taker from the ball", rest.taker_m, p.reach_m, "phase.reach_m", about)
-            and at_least("the ball from its taker", apart_m(rest.taker, frame, ball), p.left_m, "phase.left_m", about)
-            and self.pitch.inside(ball.x_m, ball.y_m)
-            and may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
-        )
-
-    def _travel(self, cause: str, rest: Rest) -> tuple[float, str]:
-        """Least distance that a restart kick after this cause covers, and the path of its parameter."""
-        p = self.parameters
-        if cause == "touch":
-            return p.travel_touch_m, "phase.travel_touch_m"
-        if cause == "goal line" or rest.shape:
-            return p.travel_m, "phase.travel_m"
-        put_down = rest.last_us - rest.put_us >= p.put_us
-        return (p.travel_put_m, "phase.travel_put_m") if put_down else (p.travel_stop_m, "phase.travel_stop_m")
+        return live_event(state, p.rest, at_us, ball, left_rest, None, kick_us) if taken else None
 
     def _resume(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> Step[PhaseState]:
         """Bring the ball into play by a kick from rest."""
-        live = self._live(state, now_us, ball, rest, fallback_us=None)
+        live = live_event(state, self.parameters.rest, now_us, ball, rest, None)
         return PhaseState("live", state.cause, "", None, state.attacks_x, turned_us=now_us), (live,)
-
-    def _live(
-        self, state: PhaseState, at_us: int, ball: BallState, rest: Rest, fallback_us: int | None, unseen_us: int = -1
-    ) -> Event:
-        """The begin of play by a kick from rest, at ``unseen_us`` if given, or from ``fallback_us`` on without one."""
-        fallback = fallback_us is not None
-        taker = None if fallback else rest.taker
-        kick_us = unseen_us if unseen_us >= 0 else fallback_us
-        if kick_us is None:
-            kick_us = kicked_us(rest, self.parameters.rest, at_us, ball)
-        detail: dict[str, Scalar] = {
-            "line": state.line,
-            "fallback": fallback,
-            "kick_us": kick_us,
-            "rest_s": 0.0 if fallback else round((rest.last_us - rest.since_us) / 1e6, 2),
-            "kick_off_shape": rest.shape and not fallback,
-            "penalty_shape": rest.penalty != "" and not fallback,
-            "shoot_out": rest.penalty == "shoot-out" and not fallback,
-            "dropped": state.cause == "stop" and not fallback and is_dropped(rest, self.parameters.rest),
-            "vx_m_s": round(ball.vx_m_s, 2),
-            "vy_m_s": round(ball.vy_m_s, 2),
-            "height_m": round(ball.z_m, 2),
-            "taker_x_m": taker.x_m if taker else None,
-            "taker_y_m": taker.y_m if taker else None,
-            "attacks_x": state.attacks_x,
-        }
-        payload = EventPayload(
-            state.cause,
-            taker.team if taker else "",
-            taker.object_id if taker else "",
-            ball.x_m if fallback else rest.x_m,
-            ball.y_m if fallback else rest.y_m,
-            confidence=0.9,
-            detail=detail,
-        )
-        return make_event("phase.live", at_us, f"ball:{kick_us}", payload)

@@ -8,6 +8,7 @@ import msgspec
 
 from detectors.play.dead_ball_kicks import RestParameters
 from detectors.play.evidence import EvidenceParameters
+from detectors.play.setting_off import SettingOffParameters
 from detectors.play.stalls import StallParameters
 from detectors.reasons import reason
 
@@ -42,6 +43,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         rest: limits of a rest.
         stall: signs of a stalled ball.
         evidence: what shows that a dead ball is in play.
+        setting_off: what players show of a restart whose ball is not seen.
     """
 
     settle_us: Annotated[int, reason("Optical tracks wobble over the line for less.")] = 400_000
@@ -89,3 +91,4 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     rest: RestParameters = RestParameters()
     stall: StallParameters = StallParameters()
     evidence: EvidenceParameters = EvidenceParameters()
+    setting_off: SettingOffParameters = SettingOffParameters()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.play.dead_ball_kicks import NO_REST, Rest
+from detectors.emission import make_event
+from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, is_dropped, kicked_us
 from detectors.play.evidence import Case
+from detectors.play.setting_off import NO_WATCH, Watch
 from detectors.play.stalls import NO_STALL, NOT_HANDLED, Handled, Stall
 from football.match_sheet import Team
+from football.payloads import BallState, EventPayload, Scalar
 from middleware.events import Event
 
 #: Causes of a stoppage.
@@ -46,6 +49,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         mouth: a ball that went into a goal by the post, until it has settled in the net or beside it.
         left_rest: of a dead ball, the rest that it had left when it was found elsewhere.
         handled: the newest time since then that a field player had the ball at hand height.
+        watch: what players show while the ball is dead; once it is live again, where it was last seen before.
     """
 
     mode: str = "unknown"
@@ -65,3 +69,55 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     mouth: Event | None = None
     handled: Handled = NOT_HANDLED
     left_rest: Rest | None = None
+    watch: Watch = NO_WATCH
+
+
+def live_event(
+    state: PhaseState, p: RestParameters, at_us: int, ball: BallState | None, rest: Rest, fallback_us: int | None,
+    unseen_us: int = -1,
+) -> Event:  # fmt: skip
+    """The ``phase.live`` that ends a stoppage.
+
+    Args:
+        state: the stoppage.
+        p: limits of a rest.
+        at_us: its event time.
+        ball: the ball then; None while it is lost.
+        rest: where it lay before the kick, and its taker.
+        fallback_us: time of the first sign of play, if no kick was detected.
+        unseen_us: time of the kick, if only players showed it; else the ball shows it.
+    """
+    fallback = fallback_us is not None
+    taker = None if fallback else rest.taker
+    kick_us = unseen_us if unseen_us >= 0 else fallback_us
+    dropped = state.cause == "stop" and kick_us is None and is_dropped(rest, p)
+    if kick_us is None:
+        assert ball is not None
+        kick_us = kicked_us(rest, p, at_us, ball)
+    place = rest if not fallback or ball is None else ball
+    detail: dict[str, Scalar] = {
+        "line": state.line,
+        "fallback": fallback,
+        "kick_us": kick_us,
+        "rest_s": 0.0 if fallback else round((rest.last_us - rest.since_us) / 1e6, 2),
+        "kick_off_shape": rest.shape and not fallback,
+        "penalty_shape": rest.penalty != "" and not fallback,
+        "shoot_out": rest.penalty == "shoot-out" and not fallback,
+        "dropped": dropped,
+        "vx_m_s": round(ball.vx_m_s, 2) if ball else 0.0,
+        "vy_m_s": round(ball.vy_m_s, 2) if ball else 0.0,
+        "height_m": round(ball.z_m, 2) if ball else 0.0,
+        "taker_x_m": taker.x_m if taker else None,
+        "taker_y_m": taker.y_m if taker else None,
+        "attacks_x": state.attacks_x,
+    }
+    payload = EventPayload(
+        state.cause,
+        taker.team if taker else "",
+        taker.object_id if taker else "",
+        place.x_m,
+        place.y_m,
+        confidence=0.9,
+        detail=detail,
+    )
+    return make_event("phase.live", at_us, f"ball:{kick_us}", payload)

@@ -1,0 +1,76 @@
+"""Kicks that end a stoppage: seen to leave a rest, or shown by the players alone (part of 5.10)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from detectors.decisions import at_least, at_most
+from detectors.play.dead_ball_kicks import Rest, apart_m, travelled_m
+from detectors.play.phase_parameters import PhaseParameters
+from detectors.play.phase_state import LINE_CAUSES, PhaseState
+from detectors.play.restart_kicks import RestartKickParameters, may_restart
+from detectors.play.setting_off import ready_at
+from football.constants import BALL_SPEED_MAX_M_S
+from football.payloads import BallState, Frame
+from football.pitch import Pitch
+
+
+class EndingKicks:
+    """Decides whether a stoppage ends by a kick, on a pitch and with limits that do not change."""
+
+    def __init__(self, parameters: PhaseParameters, kick: RestartKickParameters, pitch: Pitch) -> None:
+        self.parameters, self.kick, self.pitch = parameters, kick, pitch
+
+    def ended(
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest, least: tuple[int, str]
+    ) -> PhaseState | None:
+        """The state that a kick from rest ends, with the cause that fits the kick; None without such a kick."""
+        if self.is_kicked(state, now_us, frame, ball, rest, least):
+            return state
+        lay_us, shaped = rest.last_us - rest.put_us, rest.shape or rest.penalty == "shoot-out"
+        if state.cause not in LINE_CAUSES or not (shaped or lay_us >= self.parameters.lay_us):
+            return None
+        stopped = msgspec.structs.replace(state, cause="stop", line="")
+        return stopped if self.is_kicked(stopped, now_us, frame, ball, rest, least) else None
+
+    def is_kicked(
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest, least: tuple[int, str]
+    ) -> bool:
+        """True if the ball was just kicked from a rest, where the restart after this cause may be taken."""
+        p, about, moved_m = self.parameters, "phase.live", travelled_m(rest, self.parameters.rest, now_us, ball)
+        if not at_least("the ball from where it rested", moved_m, *self._travel(state.cause, rest), about=about):
+            return False
+        if state.cause == "goal" and not rest.shape and rest.last_us - rest.put_us < p.goal_rest_us:
+            return False
+        if rest.found_us < 0 and moved_m > BALL_SPEED_MAX_M_S * 1e-6 * (now_us - rest.last_us):
+            return False  # No foot kicks so hard: the track has jumped.
+        rested_us = rest.last_us - rest.since_us
+        return (
+            at_least("time that the ball had rested", rested_us, *least, about)
+            and at_most("the taker from the ball", rest.taker_m, p.reach_m, "phase.reach_m", about)
+            and at_least("the ball from its taker", apart_m(rest.taker, frame, ball), p.left_m, "phase.left_m", about)
+            and self.pitch.inside(ball.x_m, ball.y_m)
+            and may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
+        )
+
+    def _travel(self, cause: str, rest: Rest) -> tuple[float, str]:
+        """Least distance that a restart kick after this cause covers, and the path of its parameter."""
+        p = self.parameters
+        if cause == "touch":
+            return p.travel_touch_m, "phase.travel_touch_m"
+        if cause == "goal line" or rest.shape:
+            return p.travel_m, "phase.travel_m"
+        put_down = rest.last_us - rest.put_us >= p.put_us
+        return (p.travel_put_m, "phase.travel_put_m") if put_down else (p.travel_stop_m, "phase.travel_stop_m")
+
+    def ready(self, state: PhaseState, rest: Rest) -> Rest | None:
+        """The rest of a ball that is not seen, at who stood ready for the restart; or where it was seen to lie."""
+        p, ready = self.parameters, ready_at(state.watch, self.parameters.setting_off, self.pitch, state.cause)
+        if ready is not None:
+            return ready
+        if rest.since_us < 0 or rest.last_us - rest.since_us < p.rest_us or rest.taker_m > p.reach_m:
+            return None
+        if state.cause == "goal" and not rest.shape:
+            return None
+        lawful = may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
+        return rest if lawful else None

@@ -1,0 +1,211 @@
+"""Everybody sets off: what players show of a restart whose ball nobody sees (part of 5.10).
+
+Theory of operation
+-------------------
+While the ball is dead, players walk to their places, and wait there. When it comes into play, all of them run at once,
+and so does who has taken the restart. Both are seen without the ball.
+
+* The *pace* is the median speed of all players. A *set-off* is a rise of the pace from a calm: nearly all restarts have
+  one, within three tenths of a second, and a stoppage has hardly another one.
+* A *stand* is a player who stands, for a while, where the restart after this stoppage is taken: outside the touchline,
+  near to where the ball went out; at a corner; at the centre spot, with the teams lined up. Who stands there has the
+  ball, or waits for it.
+
+A pure fold over frames.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import msgspec
+
+from detectors.play.dead_ball_kicks import Rest, nearest
+from detectors.play.restart_kicks import RestartKickParameters, attackers_of, kick_off_shape, touch_distance_m
+from detectors.reasons import reason
+from football.match_sheet import Team
+from football.payloads import BallState, BodyState, Frame
+from football.pitch import End, Pitch
+
+_COUNTED = "Counted at 257 restarts of generated matches, seeds 301 to 346, of which 255 have a set-off."
+
+
+class SettingOffParameters(msgspec.Struct, frozen=True):
+    """Limits of a set-off, and of a player who stands where a restart is taken.
+
+    Attributes:
+        every_us: the pace is sampled at most this often.
+        window_us: the calm before a set-off is at most this long ago.
+        calm_m_s: greatest pace of the calm.
+        rise_m_s: least rise of the pace.
+        level_m_s: the set-off begins when the pace was last so near to the calm's.
+        players: the pace of fewer players says nothing.
+        lag_us: players set off so long after the kick.
+        counts_us: a set-off counts for this long.
+        stood_us: who takes the restart has stood there for this long.
+        stand_m: who stands stays within this distance.
+        near_out_m: a throw-in is taken at most this far along the line from where the ball went out.
+        corner_m: the taker of a corner kick stands at most this far from the corner.
+        centre_m: the taker of a kick-off stands at most this far from the centre spot.
+    """
+
+    every_us: Annotated[int, reason("Ours: players do not change their speed faster.")] = 100_000
+    window_us: Annotated[int, reason(_COUNTED)] = 1_600_000
+    calm_m_s: Annotated[float, reason(_COUNTED)] = 1.0
+    rise_m_s: Annotated[float, reason(_COUNTED)] = 0.7
+    level_m_s: Annotated[float, reason(_COUNTED)] = 0.25
+    players: Annotated[int, reason("Ours: half of all.")] = 10
+    lag_us: Annotated[int, reason(_COUNTED)] = 150_000
+    counts_us: Annotated[int, reason("Ours: later there are other signs.")] = 4_000_000
+    stood_us: Annotated[int, reason("As phase.rest_us.")] = 1_000_000
+    stand_m: Annotated[float, reason("As phase.rest.place_m.")] = 1.0
+    near_out_m: Annotated[
+        float, reason("Ours: referees have throws taken where the ball went out, by some metres.")
+    ] = 15.0
+    corner_m: Annotated[float, reason("Ours: a run-up of three steps.")] = 4.0
+    centre_m: Annotated[float, reason("Ours: a step beside the ball.")] = 2.0
+
+
+class Stand(msgspec.Struct, frozen=True, gc=False):
+    """A player who stands where a restart is taken.
+
+    Attributes:
+        body: the player when he came.
+        since_us: begin of the stand.
+        last_us: the newest frame in which he stood there.
+        shape: True if the teams are lined up for a kick-off.
+    """
+
+    body: BodyState
+    since_us: int
+    last_us: int
+    shape: bool = False
+
+
+class Watch(msgspec.Struct, frozen=True, gc=False):
+    """What players show while the ball is dead.
+
+    Attributes:
+        out_x_m: where the ball went out, along the pitch.
+        pace: times and paces of the newest samples, oldest first.
+        off_us: begin of the set-off; -1 without one.
+        stand: who stands where the restart is taken.
+        stood: the one before him, if he stood long enough.
+        ball_x_m: the newest position of the ball.
+        ball_y_m: the newest position of the ball.
+        fresh_us: when it was first seen there; a ball that lies for good moves by some millimetres.
+    """
+
+    out_x_m: float = 0.0
+    pace: tuple[tuple[int, float], ...] = ()
+    off_us: int = -1
+    stand: Stand | None = None
+    stood: Stand | None = None
+    ball_x_m: float = math.inf
+    ball_y_m: float = math.inf
+    fresh_us: int = -1
+
+
+NO_WATCH = Watch()
+
+
+def watched(
+    watch: Watch, p: SettingOffParameters, kick: RestartKickParameters, pitch: Pitch, now_us: int, frame: Frame,
+    ball: BallState | None, cause: str, line: str, attacks_x: Team,
+) -> Watch:  # fmt: skip
+    """What players show after one more frame of a stoppage."""
+    x_m, y_m, fresh_us = watch.ball_x_m, watch.ball_y_m, watch.fresh_us
+    if ball is not None and (ball.x_m != x_m or ball.y_m != y_m):
+        x_m, y_m, fresh_us = ball.x_m, ball.y_m, now_us
+    pace, off_us = watch.pace, watch.off_us
+    stand, stood = watch.stand, watch.stood
+    if not pace or now_us - pace[-1][0] >= p.every_us:
+        if len(frame.players) >= p.players:
+            pace, off_us = _paced(watch, p, now_us, frame)
+        stand, stood = _stands(watch, p, kick, pitch, now_us, frame, cause, line, attacks_x)
+    return Watch(watch.out_x_m, pace, off_us, stand, stood, x_m, y_m, fresh_us)
+
+
+def _paced(
+    watch: Watch, p: SettingOffParameters, now_us: int, frame: Frame
+) -> tuple[tuple[tuple[int, float], ...], int]:
+    speeds = sorted(math.hypot(body.vx_m_s, body.vy_m_s) for body in frame.players)
+    newest = (now_us, speeds[len(speeds) // 2])
+    if newest[1] == 0.0:
+        return watch.pace, watch.off_us  # After a gap in the frames no velocity is known.
+    pace = (*(sample for sample in watch.pace if now_us - sample[0] <= p.window_us), newest)
+    # One sample may err: a gap in the frames, or a repaired track.
+    rise_m_s = min(pace[-1][1], pace[-2][1]) if len(pace) > 1 else 0.0
+    calm_m_s = min(speed_m_s for _, speed_m_s in pace)
+    rise_m_s -= calm_m_s
+    off_us = watch.off_us
+    if off_us >= 0 and now_us - off_us > p.counts_us:
+        off_us = -1
+    if off_us < 0 and calm_m_s <= p.calm_m_s and rise_m_s >= p.rise_m_s:
+        off_us = max(at_us for at_us, speed_m_s in pace if speed_m_s <= calm_m_s + p.level_m_s)
+    return pace, off_us
+
+
+def _stands(
+    watch: Watch, p: SettingOffParameters, kick: RestartKickParameters, pitch: Pitch, now_us: int, frame: Frame,
+    cause: str, line: str, attacks_x: Team,
+) -> tuple[Stand | None, Stand | None]:  # fmt: skip
+    """Who stands where the restart is taken, and who stood there before."""
+    stand, stood = watch.stand, watch.stood
+    if stand is not None:
+        was = stand.body
+        body = next((body for body in frame.players if body.object_id == was.object_id), None)
+        if body is None or math.hypot(body.x_m - was.x_m, body.y_m - was.y_m) <= p.stand_m:
+            return msgspec.structs.replace(stand, last_us=now_us), stood
+        if stand.shape and math.hypot(body.x_m, body.y_m) <= p.centre_m:
+            return msgspec.structs.replace(stand, body=body, last_us=now_us), stood
+        if stand.last_us - stand.since_us >= p.stood_us:
+            stood = stand
+    body, shape = _at_spot(watch, p, kick, pitch, frame, cause, line, attacks_x)
+    return (None if body is None else Stand(body, now_us, now_us, shape)), stood
+
+
+def _at_spot(
+    watch: Watch, p: SettingOffParameters, kick: RestartKickParameters, pitch: Pitch, frame: Frame, cause: str,
+    line: str, attacks_x: Team,
+) -> tuple[BodyState | None, bool]:  # fmt: skip
+    """The player at the place of the restart, and whether the teams are lined up for a kick-off."""
+    if cause == "touch":
+        outside = [
+            (abs(body.x_m - watch.out_x_m), body)
+            for body in frame.players
+            if touch_distance_m(pitch, body.y_m, line) <= -kick.taker_outside_m
+            and abs(body.x_m - watch.out_x_m) <= p.near_out_m
+        ]
+        return (min(outside, key=_distance)[1] if outside else None), False
+    if cause == "goal line":
+        end: End = "right" if line.startswith("right") else "left"
+        attackers, x_m = attackers_of(attacks_x, end), pitch.half_length_m if end == "right" else -pitch.half_length_m
+        for y_m in (-pitch.half_width_m, pitch.half_width_m):
+            body, away_m = nearest(frame, x_m, y_m)
+            if body is not None and away_m <= p.corner_m and body.team == attackers:
+                return body, False
+        return None, False
+    body, away_m = nearest(frame, 0.0, 0.0)
+    shape = body is not None and away_m <= p.centre_m and kick_off_shape(kick, frame, 0.0, 0.0)
+    return (body if shape else None), shape
+
+
+def _distance(found: tuple[float, BodyState]) -> float:
+    return found[0]
+
+
+def ready_at(watch: Watch, p: SettingOffParameters, pitch: Pitch, cause: str) -> Rest | None:
+    """The rest of the ball at who stood where the restart is taken when everybody set off; None if nobody did."""
+    for stand in (watch.stand, watch.stood):
+        if stand is None or watch.off_us < 0:
+            continue
+        if stand.since_us <= watch.off_us - p.stood_us and stand.last_us >= watch.off_us - p.every_us:
+            x_m, y_m = stand.body.x_m, stand.body.y_m
+            if cause == "goal line":
+                x_m, y_m = math.copysign(pitch.half_length_m, x_m), math.copysign(pitch.half_width_m, y_m)
+            elif stand.shape:
+                x_m = y_m = 0.0
+            return Rest(stand.since_us, stand.last_us, x_m, y_m, stand.body, 0.0, stand.shape)
+    return None

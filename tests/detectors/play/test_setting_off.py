@@ -1,0 +1,75 @@
+"""A restart whose ball nobody sees: who stood ready, and that everybody sets off, name kind, team and time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, BodyState, build_frame
+from middleware.events import Event
+from tests.detectors.scene import Point, ball_track, cast, concluded, path, rows_of, stay
+
+SHEET = MatchSheet(attacks_positive_x="home")
+STEP_S = 0.04
+#: Players run at this speed from the restart on.
+RUNS_M_S = 3.0
+
+
+def filmed(seen: Sequence[Point], seconds: float, off_s: float, players: Sequence[BodyState]) -> list[Event]:
+    """A ball that is lost after ``seen`` among players who stand, and all run at the centre from ``off_s`` on."""
+    balls = ball_track(seen)
+    events: list[Event] = list(balls)
+    for i in range(round(seconds / STEP_S)):
+        ran_s = max(0.0, i * STEP_S - off_s)
+        bodies = tuple(sorted((_running(body, ran_s) for body in players), key=lambda body: body.object_id))
+        ball = balls[i].payload if i < len(balls) else None
+        assert ball is None or isinstance(ball, BallState)
+        events.append(Event("frame", round(i * STEP_S * 1e6), "frame", i, build_frame(ball, bodies)))
+    return events
+
+
+def _running(body: BodyState, ran_s: float) -> BodyState:
+    # Nobody stands perfectly still: a velocity of zero is one that is not known.
+    v_m_s = (RUNS_M_S if ran_s > 0.0 else 0.2) * (1.0 if body.y_m < 0.0 else -1.0)
+    y_m = body.y_m + (v_m_s * ran_s if ran_s > 0.0 else 0.0)
+    return msgspec.structs.replace(body, y_m=y_m, vy_m_s=v_m_s)
+
+
+def found(events: list[Event]) -> list[Event]:
+    return concluded(events, SHEET, "restart.", "play.live")
+
+
+OUT = [*path((0.0, 25.0), (0.0, 36.0), 1.0), *stay((0.0, 36.0), 1.0)]
+
+
+def test_who_stood_outside_the_line_has_thrown_a_lost_ball_when_everybody_sets_off():
+    events = found(filmed(OUT, 9.0, 7.0, cast(away_6=(1.0, 34.3), home_8=(4.0, 30.0))))
+    assert sorted(rows_of(events)) == [("play.live", "touch", "away"), ("restart.throw_in", "", "away")]
+    restart = next(event for event in events if event.kind == "restart.throw_in")
+    assert restart.payload.player == "away_6"
+    assert 6.6e6 <= restart.ts_us <= 7.1e6
+
+
+def test_who_stood_at_the_corner_has_taken_the_kick():
+    out = [*path((48.0, 20.0), (53.5, 20.0), 1.0), *stay((53.5, 20.0), 1.0)]
+    events = found(filmed(out, 9.0, 7.0, cast(home_7=(53.0, 35.0))))
+    assert ("restart.corner", "left", "home") in rows_of(events)
+
+
+def test_a_kick_off_that_nobody_sees_is_taken_from_the_line_up():
+    events = found(filmed(stay((0.1, 0.1), 2.0), 6.0, 4.0, cast(home_9=(0.4, 0.0), home_10=(-1.0, 2.0))))
+    assert ("restart.kick_off", "", "home") in rows_of(events)
+
+
+@pytest.mark.parametrize("off_s", [7.0, 99.0], ids=["nobody stands ready", "nobody sets off"])
+def test_one_sign_alone_is_no_restart(off_s):
+    players = cast(home_8=(4.0, 30.0)) if off_s < 9.0 else cast(away_6=(1.0, 34.3))
+    assert found(filmed(OUT, 9.0, off_s, players)) == []
+
+
+def test_a_ball_that_is_seen_where_it_lies_has_not_been_taken():
+    way = [*OUT, *path((0.0, 36.0), (1.0, 34.4), 0.6), *(((1.0 + 0.001 * (i % 3)), 34.4) for i in range(170))]
+    assert found(filmed(way, 9.0, 7.0, cast(away_6=(1.0, 34.3)))) == []
