@@ -35,10 +35,11 @@ class RestParameters(msgspec.Struct, frozen=True):
         left_us: he is as far away so long after his kick.
         drop_low_m: least height of a ball that the referee holds for a dropped ball.
         drop_high_m: greatest height of it.
+        drop_ground_m: greatest height of a ball that has fallen.
         drop_apart_m: no player is as near to it as this.
         drop_hold_us: the referee holds it for at least this long.
-        fall_us: the kick follows at least this long after it.
-        drop_us: the kick follows at most this long after it.
+        fall_us: it is on the ground for at least this long before the kick.
+        drop_us: the kick follows at most this long after it was off the ground.
     """
 
     bridge_us: Annotated[
@@ -61,11 +62,12 @@ class RestParameters(msgspec.Struct, frozen=True):
     ] = 800_000
     drop_low_m: Annotated[float, reason("Ours: from the waist.")] = 0.6
     drop_high_m: Annotated[float, reason("Ours: at the chest.")] = 1.6
+    drop_ground_m: Annotated[
+        float, reason("Ours: a ball that rolls is tracked lower; a keyed one may hang higher.")
+    ] = 0.4
     drop_apart_m: Annotated[float, reason("An arm's length: a ball in a player's hands is nearer.")] = 0.8
     drop_hold_us: Annotated[int, reason("Ours: a bounce or a header is shorter.")] = 800_000
-    fall_us: Annotated[
-        int, reason("Law 8.2: it is in play once it has touched the ground; from the waist it falls for longer.")
-    ] = 300_000
+    fall_us: Annotated[int, reason("Law 8.2: it is in play once it has touched the ground. Ours: a bounce.")] = 300_000
     drop_us: Annotated[int, reason("Law 8: the player waits until the ball has touched the ground. Ours.")] = 4_000_000
 
 
@@ -85,7 +87,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         put_y_m: that position.
         penalty: how the players stood for a penalty kick, if they did.
         held_us: the ball is at hand height, and no player near, since then; -1 if it is not so.
-        dropped_us: newest time at which that had lasted long enough for a dropped ball; -1 if it never had.
+        dropped_us: newest time off the ground after that had lasted long enough for a dropped ball; -1 if it never had.
         fresh_us: newest time at which its position was another one, by however little, than before.
         closest: the player who has been nearest to it since then.
         closest_m: his distance.
@@ -168,6 +170,8 @@ def extend_rest(
         held_us = rest.held_us if continues and rest.held_us >= 0 else now_us
         if now_us - held_us >= p.drop_hold_us:
             dropped_us = now_us
+    if dropped_us >= 0 and ball.z_m > p.drop_ground_m:
+        dropped_us = now_us  # It has not fallen yet.
     x_m, y_m, held = ball.x_m, ball.y_m, (held_us, dropped_us)
     fresh_us, closest, left_us = now_us, near, -1
     if continues and (unseen_us or (x_m == rest.x_m and y_m == rest.y_m)):
