@@ -63,9 +63,18 @@ from detectors.play.evidence import (
     with_restart,
 )
 from detectors.play.phase_parameters import PhaseParameters
-from detectors.play.phase_state import CONTACTS, DEAD, LINE_CAUSES, LIVE, STOPPAGE_CAUSES, PhaseState, live_event
+from detectors.play.phase_state import (
+    CONTACTS,
+    DEAD,
+    LINE_CAUSES,
+    LIVE,
+    STOPPAGE_CAUSES,
+    PhaseState,
+    live_event,
+    stalled_event,
+)
 from detectors.play.restart_kicks import RestartKickParameters, attackers_of, may_restart
-from detectors.play.setting_off import NO_WATCH, Watch, watched
+from detectors.play.setting_off import Watch, paced, watched
 from detectors.play.stalls import (
     NO_STALL,
     Handled,
@@ -98,8 +107,8 @@ class PlayPhase:
     """5.10: ``phase.dead`` and ``phase.live``: the ball is dead, the ball is in play again; ``variant`` is the cause.
 
     ``phase.dead`` has the position of the ball when the stoppage began. ``detail``: ``line`` (variant of the crossing,
-    the end of a goal, or empty), ``sign`` (how a stop was seen: ``alone``, ``carried``, ``still`` or ``official``, else
-    empty), ``since_us`` (event time at which the stoppage began, microseconds).
+    the end of a goal, or empty), ``sign`` (how a stop was seen: ``alone``, ``carried``, ``still``, ``calm`` or
+    ``official``, else empty), ``since_us`` (event time at which the stoppage began, microseconds).
 
     ``phase.live`` has the taker, and the position of the kick. ``detail``: ``line`` as above; ``fallback`` (True if no
     kick from rest was detected); ``kick_us`` (event time of the kick); ``rest_s`` (seconds of rest before it);
@@ -244,7 +253,10 @@ class PlayPhase:
         if slow:
             near = nearest(frame, ball.x_m, ball.y_m)
             rest = extend_rest(rest, self.parameters.rest, self.kick, self.pitch, now_us, frame, ball, near, unseen_us)
-        if state.mode != "live":
+        if state.mode == "live":
+            watch = paced(state.watch, self.parameters.setting_off, now_us, frame)
+            state = msgspec.structs.replace(state, watch=watch) if watch is not state.watch else state
+        else:
             state = self._watched(state, now_us, frame, ball)
         if state.mode == "dead":
             return self._while_dead(state, now_us, frame, ball, slow, rest)
@@ -271,6 +283,16 @@ class PlayPhase:
         mode = state.mode
         if mode == "unknown" and (begun := self._ended_unseen(state, now_us, ball, rest)) is not None:
             return begun
+        left_rest = state.left_rest if mode == "live" else None
+        if mode == "live":
+            stop = msgspec.structs.replace(state, cause="stop", line="")
+            if not slow and self._kicks.is_kicked(stop, now_us, frame, ball, rest, self._rest):
+                left_rest = rest
+            if left_rest is not None and self._sets_off(state, left_rest):
+                since_us = stopped_us(left_rest.since_us, state.played, handled, self.parameters.stall)
+                dead = stalled_event(now_us - 1, left_rest.x_m, left_rest.y_m, 0.0, "calm", since_us)
+                after, lives = self._resume(stop, now_us, ball, left_rest)
+                return after, (dead, *lives)
         if mode == "unknown" and not slow:
             if self._kicks.is_kicked(state, now_us, frame, ball, rest, self._rest) and rest.shape:
                 return self._resume(state, now_us, ball, rest)
@@ -280,13 +302,20 @@ class PlayPhase:
                 is_live = state.exit is not None or self.pitch.inside(ball.x_m, ball.y_m)
                 mode = "live" if is_live else "dead"
         watch = state.watch
-        if mode != "unknown" and (ball.x_m != watch.ball_x_m or ball.y_m != watch.ball_y_m):
-            watch = NO_WATCH
+        if mode == "live" and watch.fresh_us >= 0 and (ball.x_m != watch.ball_x_m or ball.y_m != watch.ball_y_m):
+            watch = msgspec.structs.replace(watch, ball_x_m=math.inf, ball_y_m=math.inf, fresh_us=-1)
         after = PhaseState(
             mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played,
-            state.turned_us, -1, now_us, state.mouth, handled, watch=watch,
+            state.turned_us, -1, now_us, state.mouth, handled, left_rest, watch,
         )  # fmt: skip
         return after, NOTHING
+
+    def _sets_off(self, state: PhaseState, rest: Rest) -> bool:
+        """True if everybody set off from a calm when the ball left its rest."""
+        watch, p = state.watch, self.parameters.setting_off
+        if watch.off_us <= state.turned_us or watch.quiet_us < watch.off_us:
+            return False
+        return abs(watch.off_us - p.lag_us - rest.last_us) <= p.apart_us
 
     def _watched(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState | None) -> PhaseState:
         """The state with what players show of a stoppage in one more frame."""
@@ -299,7 +328,7 @@ class PlayPhase:
     ) -> Step[PhaseState] | None:
         """Bring a ball that is not seen into play, if who stood ready and everybody else have set off."""
         p, watch = self.parameters, state.watch
-        if watch.off_us <= state.turned_us or watch.off_us < 0 or state.stopped:
+        if watch.off_us < 0 or state.stopped:
             return None
         ready = self._kicks.ready(state, rest)
         if ready is None or (state.mode == "unknown" and not ready.shape):
@@ -309,13 +338,16 @@ class PlayPhase:
             if away_m < p.travel_m or not self.pitch.inside(ball.x_m, ball.y_m):
                 return None
         kick_us = watch.off_us - p.setting_off.lag_us
-        at_us = max(kick_us, now_us - self.spec.horizon_us, state.turned_us + 1)
+        at_us = max(kick_us, now_us - self.spec.horizon_us + 1, state.turned_us + 1)
         live = live_event(state, p.rest, at_us, ball, ready, None, kick_us)
+        # Before a kick-off the ball has been dead, also if the stream began when it lay at the centre already.
+        lay = stalled_event(at_us - 1, ready.x_m, ready.y_m, 0.0, "still", ready.since_us)
+        dead = (lay,) if state.mode == "unknown" else ()
         kept = Watch(ball_x_m=watch.ball_x_m, ball_y_m=watch.ball_y_m, fresh_us=watch.fresh_us)
         after = PhaseState(
             "live", state.cause, "", None, state.attacks_x, turned_us=at_us, lost_us=state.lost_us, watch=kept
         )
-        return after, (live,)
+        return after, (*dead, live)
 
     def _with_contact(self, state: PhaseState, peak: Event, frame: Frame) -> PhaseState:
         """Count a change of the ball's velocity near a player as his contact."""
@@ -346,7 +378,9 @@ class PlayPhase:
         if near is None or not self.pitch.in_penalty_area(ball.x_m, ball.y_m, end):
             return True
         attackers = attackers_of(state.attacks_x, end)
-        held_us = now_us - stall.still_us
+        held_us, calm_us = now_us - stall.still_us, state.watch.calm_us
+        if calm_us >= 0 and now_us - calm_us >= p.setting_off.stopped_us:
+            return True
         return near.team == attackers or at_least(
             "time that the defender keeps the ball", held_us, p.keeper_us, "phase.keeper_us", about
         )
@@ -356,10 +390,10 @@ class PlayPhase:
     ) -> Step[PhaseState]:
         sign, since_us = stall_sign(stall, self.parameters.stall, now_us)
         since_us = stopped_us(since_us, state.played, state.handled, self.parameters.stall)
-        detail: dict[str, Scalar] = {"line": "", "sign": sign, "since_us": since_us}
-        payload = EventPayload("stop", x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, confidence=0.7, detail=detail)
-        dead = make_event("phase.dead", now_us, f"ball:{since_us}/{sign}", payload)
-        return PhaseState("dead", "stop", "", None, state.attacks_x, rest, turned_us=now_us), (dead,)
+        dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, sign, since_us)
+        off_us = state.watch.off_us if state.watch.off_us > since_us else -1
+        watch = msgspec.structs.replace(state.watch, off_us=off_us)
+        return PhaseState("dead", "stop", "", None, state.attacks_x, rest, turned_us=now_us, watch=watch), (dead,)
 
     def _end_play(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
         payload = payload_of(by)

@@ -72,6 +72,13 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     watch: Watch = NO_WATCH
 
 
+def stalled_event(at_us: int, x_m: float, y_m: float, z_m: float, sign: str, since_us: int) -> Event:
+    """The ``phase.dead`` of a ball that has stalled since ``since_us``, known at ``at_us``."""
+    detail: dict[str, Scalar] = {"line": "", "sign": sign, "since_us": since_us}
+    payload = EventPayload("stop", x_m=x_m, y_m=y_m, z_m=z_m, confidence=0.7, detail=detail)
+    return make_event("phase.dead", at_us, f"ball:{since_us}/{sign}", payload)
+
+
 def live_event(
     state: PhaseState, p: RestParameters, at_us: int, ball: BallState | None, rest: Rest, fallback_us: int | None,
     unseen_us: int = -1,

@@ -38,12 +38,16 @@ class SettingOffParameters(msgspec.Struct, frozen=True):
         every_us: the pace is sampled at most this often.
         window_us: the calm before a set-off is at most this long ago.
         calm_m_s: greatest pace of the calm.
+        quiet_us: a calm is more than a moment if it lasts for this long.
         rise_m_s: least rise of the pace.
         level_m_s: the set-off begins when the pace was last so near to the calm's.
         players: the pace of fewer players says nothing.
         lag_us: players set off so long after the kick.
+        apart_us: kick and set-off of a stop that was not seen are at most this far apart.
         counts_us: a set-off counts for this long.
+        stopped_us: if the pace has been a calm for this long, nobody keeps a stalled ball in play.
         stood_us: who takes the restart has stood there for this long.
+        runs_up_us: he leaves this place at most so long before.
         stand_m: who stands stays within this distance.
         near_out_m: a throw-in is taken at most this far along the line from where the ball went out.
         corner_m: the taker of a corner kick stands at most this far from the corner.
@@ -53,12 +57,19 @@ class SettingOffParameters(msgspec.Struct, frozen=True):
     every_us: Annotated[int, reason("Ours: players do not change their speed faster.")] = 100_000
     window_us: Annotated[int, reason(_COUNTED)] = 1_600_000
     calm_m_s: Annotated[float, reason(_COUNTED)] = 1.0
+    quiet_us: Annotated[int, reason("The same matches: in 9,000 s of live play no calm is so long.")] = 2_000_000
     rise_m_s: Annotated[float, reason(_COUNTED)] = 0.7
     level_m_s: Annotated[float, reason(_COUNTED)] = 0.25
     players: Annotated[int, reason("Ours: half of all.")] = 10
     lag_us: Annotated[int, reason(_COUNTED)] = 150_000
+    apart_us: Annotated[int, reason("Twice the greatest error that was counted.")] = 600_000
     counts_us: Annotated[int, reason("Ours: later there are other signs.")] = 4_000_000
+    stopped_us: Annotated[
+        int,
+        reason("Of the live play of the same matches no 2 s are so calm; real defenders may rest a ball for 3.9 s."),
+    ] = 4_000_000
     stood_us: Annotated[int, reason("As phase.rest_us.")] = 1_000_000
+    runs_up_us: Annotated[int, reason("Ours: a run-up, or the steps of a thrower.")] = 1_000_000
     stand_m: Annotated[float, reason("As phase.rest.place_m.")] = 1.0
     near_out_m: Annotated[
         float, reason("Ours: referees have throws taken where the ball went out, by some metres.")
@@ -84,12 +95,14 @@ class Stand(msgspec.Struct, frozen=True, gc=False):
 
 
 class Watch(msgspec.Struct, frozen=True, gc=False):
-    """What players show while the ball is dead.
+    """What players show of play.
 
     Attributes:
         out_x_m: where the ball went out, along the pitch.
         pace: times and paces of the newest samples, oldest first.
         off_us: begin of the set-off; -1 without one.
+        quiet_us: end of the newest calm that was more than a moment; live play hardly has such a one.
+        calm_us: the pace has been a calm since then; -1 if it is none.
         stand: who stands where the restart is taken.
         stood: the one before him, if he stood long enough.
         ball_x_m: the newest position of the ball.
@@ -100,6 +113,8 @@ class Watch(msgspec.Struct, frozen=True, gc=False):
     out_x_m: float = 0.0
     pace: tuple[tuple[int, float], ...] = ()
     off_us: int = -1
+    quiet_us: int = -1
+    calm_us: int = -1
     stand: Stand | None = None
     stood: Stand | None = None
     ball_x_m: float = math.inf
@@ -118,33 +133,37 @@ def watched(
     x_m, y_m, fresh_us = watch.ball_x_m, watch.ball_y_m, watch.fresh_us
     if ball is not None and (ball.x_m != x_m or ball.y_m != y_m):
         x_m, y_m, fresh_us = ball.x_m, ball.y_m, now_us
-    pace, off_us = watch.pace, watch.off_us
+    watch = paced(watch, p, now_us, frame)
     stand, stood = watch.stand, watch.stood
-    if not pace or now_us - pace[-1][0] >= p.every_us:
-        if len(frame.players) >= p.players:
-            pace, off_us = _paced(watch, p, now_us, frame)
+    if not watch.pace or watch.pace[-1][0] == now_us:
         stand, stood = _stands(watch, p, kick, pitch, now_us, frame, cause, line, attacks_x)
-    return Watch(watch.out_x_m, pace, off_us, stand, stood, x_m, y_m, fresh_us)
+    return msgspec.structs.replace(watch, stand=stand, stood=stood, ball_x_m=x_m, ball_y_m=y_m, fresh_us=fresh_us)
 
 
-def _paced(
-    watch: Watch, p: SettingOffParameters, now_us: int, frame: Frame
-) -> tuple[tuple[tuple[int, float], ...], int]:
+def paced(watch: Watch, p: SettingOffParameters, now_us: int, frame: Frame) -> Watch:
+    """The watch with one more sample of the pace, if it is time for one."""
+    if (watch.pace and now_us - watch.pace[-1][0] < p.every_us) or len(frame.players) < p.players:
+        return watch
     speeds = sorted(math.hypot(body.vx_m_s, body.vy_m_s) for body in frame.players)
     newest = (now_us, speeds[len(speeds) // 2])
     if newest[1] == 0.0:
-        return watch.pace, watch.off_us  # After a gap in the frames no velocity is known.
+        return watch  # After a gap in the frames no velocity is known.
     pace = (*(sample for sample in watch.pace if now_us - sample[0] <= p.window_us), newest)
     # One sample may err: a gap in the frames, or a repaired track.
-    rise_m_s = min(pace[-1][1], pace[-2][1]) if len(pace) > 1 else 0.0
-    calm_m_s = min(speed_m_s for _, speed_m_s in pace)
-    rise_m_s -= calm_m_s
-    off_us = watch.off_us
+    speed_m_s = min(pace[-1][1], pace[-2][1]) if len(pace) > 1 else 0.0
+    least_m_s = min(sample[1] for sample in pace)
+    off_us, quiet_us, calm_us = watch.off_us, watch.quiet_us, watch.calm_us
     if off_us >= 0 and now_us - off_us > p.counts_us:
         off_us = -1
-    if off_us < 0 and calm_m_s <= p.calm_m_s and rise_m_s >= p.rise_m_s:
-        off_us = max(at_us for at_us, speed_m_s in pace if speed_m_s <= calm_m_s + p.level_m_s)
-    return pace, off_us
+    if off_us < 0 and least_m_s <= p.calm_m_s and speed_m_s - least_m_s >= p.rise_m_s:
+        off_us = max(at_us for at_us, at_m_s in pace if at_m_s <= least_m_s + p.level_m_s)
+    if len(pace) > 1 and speed_m_s > p.calm_m_s:
+        if calm_us >= 0 and now_us - calm_us >= p.quiet_us:
+            quiet_us = now_us
+        calm_us = -1
+    elif calm_us < 0:
+        calm_us = now_us
+    return msgspec.structs.replace(watch, pace=pace, off_us=off_us, quiet_us=quiet_us, calm_us=calm_us)
 
 
 def _stands(
@@ -201,7 +220,7 @@ def ready_at(watch: Watch, p: SettingOffParameters, pitch: Pitch, cause: str) ->
     for stand in (watch.stand, watch.stood):
         if stand is None or watch.off_us < 0:
             continue
-        if stand.since_us <= watch.off_us - p.stood_us and stand.last_us >= watch.off_us - p.every_us:
+        if stand.since_us <= watch.off_us - p.stood_us and stand.last_us >= watch.off_us - p.runs_up_us:
             x_m, y_m = stand.body.x_m, stand.body.y_m
             if cause == "goal line":
                 x_m, y_m = math.copysign(pitch.half_length_m, x_m), math.copysign(pitch.half_width_m, y_m)

@@ -73,3 +73,13 @@ def test_one_sign_alone_is_no_restart(off_s):
 def test_a_ball_that_is_seen_where_it_lies_has_not_been_taken():
     way = [*OUT, *path((0.0, 36.0), (1.0, 34.4), 0.6), *(((1.0 + 0.001 * (i % 3)), 34.4) for i in range(170))]
     assert found(filmed(way, 9.0, 7.0, cast(away_6=(1.0, 34.3)))) == []
+
+
+@pytest.mark.parametrize("off_s", [5.0, 99.0], ids=["everybody sets off with the kick", "nobody does"])
+def test_a_calm_before_a_kick_from_rest_was_a_stoppage_also_in_a_defenders_penalty_area(off_s):
+    lies = (-45.0, 5.0)
+    way = [*path((-40.0, 2.0), lies, 1.0), *stay(lies, 4.0), *path(lies, (-25.0, 15.0), 1.5)]
+    events = filmed(way, len(way) * STEP_S, off_s, cast(home_1=(-45.4, 5.0)))
+    rows = rows_of(concluded(events, SHEET, "restart.", "play."))
+    stopped = [("play.dead", "stop", ""), ("play.live", "stop", "home"), ("restart.free_kick", "short", "home")]
+    assert sorted(rows) == (stopped if off_s < 9.0 else [])
