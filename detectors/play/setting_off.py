@@ -95,7 +95,7 @@ class Stand(msgspec.Struct, frozen=True, gc=False):
 
 
 class Watch(msgspec.Struct, frozen=True, gc=False):
-    """What players show of play.
+    """The signs of play that players give.
 
     Attributes:
         out_x_m: where the ball went out, along the pitch.
@@ -129,7 +129,7 @@ def watched(
     watch: Watch, p: SettingOffParameters, kick: RestartKickParameters, pitch: Pitch, now_us: int, frame: Frame,
     ball: BallState | None, cause: str, line: str, attacks_x: Team,
 ) -> Watch:  # fmt: skip
-    """What players show after one more frame of a stoppage."""
+    """The watch after one more frame of a stoppage."""
     x_m, y_m, fresh_us = watch.ball_x_m, watch.ball_y_m, watch.fresh_us
     if ball is not None and (ball.x_m != x_m or ball.y_m != y_m):
         x_m, y_m, fresh_us = ball.x_m, ball.y_m, now_us
@@ -170,7 +170,7 @@ def _stands(
     watch: Watch, p: SettingOffParameters, kick: RestartKickParameters, pitch: Pitch, now_us: int, frame: Frame,
     cause: str, line: str, attacks_x: Team,
 ) -> tuple[Stand | None, Stand | None]:  # fmt: skip
-    """Who stands where the restart is taken, and who stood there before."""
+    """The player who stands where the restart is taken, and the one who stood there before."""
     stand, stood = watch.stand, watch.stood
     if stand is not None:
         was = stand.body
