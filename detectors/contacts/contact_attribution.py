@@ -3,10 +3,11 @@
 Theory of operation
 -------------------
 The change of the ball's velocity shows where the limb or trunk was that pushed the ball, and how fast it moved. With
-limb tags, the contact is given to the candidate that fits this best. Without them (*centroids*), it is given to the
-nearest player, with a preference for the side that the ball was pushed from, for the player of the last contact, and
-for whoever was with the ball shortly before and stays with it shortly after. Where ball and players are then follows
-from their velocities. If this player cannot have made the contact, nobody gets it.
+limb tags, the contact is given to the candidate that fits this best. Without them (*centroids*), each candidate has a
+chance to have made it: a greater one by distance, by the side that the ball was pushed from, by how near it was to him
+before, by how slowly it leaves him, and if he made the last contact. Who made that is no more than likely: each
+candidate's chance is kept, and counts as far as it goes. So a contact that was given to a neighbour does not take the
+next ones along. The most likely player gets the contact. If he cannot have made it, nobody does.
 
 No player plays the ball twice within some 50 ms. If two contacts so close both fit one player best, one of them is
 given to another player at the ball, whichever fits better. Without another player, the second is part of the first.
@@ -33,8 +34,10 @@ from football.pitch import GOAL_HALF_WIDTH_M, pitch_of
 
 #: Generated matches on which the numbers for radio were chosen.
 _RADIO = "ours, for radio; generated matches, seeds 11 to 30"
-#: Matches with ragged tracking on which the numbers for centroids were chosen.
-_RAGGED = "ours; profile `ragged`, seeds 201 to 205"
+#: Whoever is more likely by e to the power of this is certain.
+_CERTAIN = 30.0
+#: The fit of the numbers for centroids.
+_FITTED = "`bench.contact_weights`, five profiles of tracking, seeds 301 to 324 and 351 to 362"
 
 
 class ContactParameters(msgspec.Struct, frozen=True):
@@ -46,14 +49,16 @@ class ContactParameters(msgspec.Struct, frozen=True):
         far_delta_v_m_s: least change of velocity at a contact beyond ``far_m``.
         faster_m_s: on centroids, a ball that gets faster by this was played, from however far in reach.
         dead_m_s: on centroids, nobody stops a ball beyond ``far_m`` so that it is slower than this.
+        nearer_factor: on centroids, a player who is nearer by 1 m is as likely by e to the power of this.
         push_share: on centroids, a player behind the push counts as nearer by this share of the distance, one in front
             of it as farther.
-        around_us: on centroids, the players' distances from the ball so long before and after the contact count, too.
-        before_share: share of the distance before that counts.
-        after_share: share of the distance after that counts.
-        around_m: a greater distance before or after counts as this.
+        before_us: on centroids, how far the ball was from a player so long before the contact counts, too.
+        before_share: share of that distance that counts.
+        before_m: a greater one counts as this.
+        after_s: on centroids, a player counts as farther away by what the ball moves away from him within this time.
+        after_m_s: a ball that moves away from a player faster counts as this.
         leg_reach_m: on centroids, who is farther away reaches the ball with no foot, but for the noise of positions.
-        beyond_share: what is beyond ``leg_reach_m`` counts once more by this share.
+        beyond_factor: metres beyond ``leg_reach_m`` count so many times.
         own_m: on centroids, the player who had the ball counts as so much nearer; as so much farther within
             ``own_from_us`` of the last contact.
         kick_m: on centroids, the player who had the ball counts as so much nearer still if a slow ball leaves fast.
@@ -101,23 +106,15 @@ class ContactParameters(msgspec.Struct, frozen=True):
     dead_m_s: Annotated[
         float, reason("ours: a ball that stops dead is trapped under a foot, or the tracking repeats its position")
     ] = 0.5
+    nearer_factor: Annotated[float, reason(_FITTED)] = 2.2
     push_share: Annotated[
-        float,
-        reason(
-            "ours: a body can only push, so the velocity changes away from the player; two players who head for one "
-            "ball are equally near within the noise, but on different sides of it"
-        ),
+        float, reason(f"{_FITTED}: a body can only push, so the velocity changes away from the player")
     ] = 0.2
-    around_us: Annotated[int, reason(f"{_RAGGED}; 0.2 and 0.4 s do as well")] = 300_000
-    before_share: Annotated[
-        float,
-        reason(
-            f"{_RAGGED}: of 969 contacts 58 are another's without the distances before and after, 45 with them; of 509 "
-            "of seeds 206 to 208 24 and 20, of 1,005 of `optical_keyed` 55 and 48; of 818 of clean matches 8 and 7"
-        ),
-    ] = 0.25
-    after_share: Annotated[float, reason(f"{_RAGGED}: see before_share")] = 0.30
-    around_m: Annotated[float, reason("ours: who is farther away has not had the ball, however far")] = 4.0
+    before_us: Annotated[int, reason("ours; 0.2 and 0.4 s do as well")] = 300_000
+    before_share: Annotated[float, reason(_FITTED)] = 0.25
+    before_m: Annotated[float, reason("ours: who was farther away has not had the ball, however far")] = 4.0
+    after_s: Annotated[float, reason(_FITTED)] = 0.33
+    after_m_s: Annotated[float, reason("ours: a ball that is so fast was struck, or not taken")] = 8.0
     leg_reach_m: Annotated[
         float,
         reason(
@@ -125,28 +122,11 @@ class ContactParameters(msgspec.Struct, frozen=True):
             "72 of an opponent who took it half leave him 0.92 m away"
         ),
     ] = 0.8
-    beyond_share: Annotated[
-        float,
-        reason(
-            f"{_RAGGED}: of 507 contacts with two players near 48 are another's without it, 42 with it; 206 to 208 "
-            "26 and 25 of 271, `optical_keyed` 56 and 50 of 534, clean 73 and 72 of 1,920; with 2 clean duels gain and "
-            "ragged passes lose"
-        ),
-    ] = 1.0
-    own_m: Annotated[
-        float,
-        reason(
-            "of 866 contacts of generated matches, seeds 11 to 20, with more than one player within 2 m, 17 are "
-            "another's by distance from the break, push and this; 91 by the distance alone; with 0.3 clean matches lose"
-        ),
-    ] = 0.5
-    kick_m: Annotated[
-        float,
-        reason(
-            "ours; profiles `ragged`, `optical` and five others, seeds 201 to 205: of 3,385 contacts with two players "
-            "near 190 are another's without it, 177 to 179 with 0.2 to 0.4"
-        ),
-    ] = 0.4
+    beyond_factor: Annotated[
+        float, reason(f"{_FITTED}; 2 would do on `ragged`, where places are wrong by as much, 4 on clean tracking")
+    ] = 3.5
+    own_m: Annotated[float, reason(_FITTED)] = 0.85
+    kick_m: Annotated[float, reason(_FITTED)] = 0.9
     kick_m_s: Annotated[
         float,
         reason(
@@ -155,14 +135,12 @@ class ContactParameters(msgspec.Struct, frozen=True):
         ),
     ] = 9.0
     slow_kick_m_s: Annotated[float, reason("ours, a dribbler's ball; see kick_m_s")] = 6.5
-    goal_m: Annotated[
-        float, reason("ours; `ragged` and `optical`, seeds 201 to 208 and 221 to 232; 1.0 gives the same players")
-    ] = 0.8
+    goal_m: Annotated[float, reason(_FITTED)] = 1.4
     goal_from_m: Annotated[float, reason("ours: the penalty area and a step")] = 20.0
     goal_m_s: Annotated[float, reason("ours, as shot.close_speed_min_m_s: nobody plays so hard at his own goal")] = 6.0
     goal_before_m_s: Annotated[float, reason("as goal_m; 2.7 at most in five shots, 3.2 and more in two blocks")] = 3.0
     goal_wide_m: Annotated[float, reason("ours: a shot that misses the goal by more may be a cross")] = 4.0
-    own_from_us: Annotated[int, reason("ours: a player's second contact takes as long; see own_m")] = 200_000
+    own_from_us: Annotated[int, reason("ours: a player's second contact takes as long")] = 200_000
     let_go_m_s: Annotated[
         float, reason("ours: a throw; a carrier shakes the ball, but no arm is that fast against its body")
     ] = 4.0
@@ -279,14 +257,22 @@ def contact_rule(
     )
 
 
+#: Object ids, and the chance of each.
+Chances = tuple[tuple[str, float], ...]
+
+
 class PreviousContact(msgspec.Struct, frozen=True, gc=False):
-    """The last contact: time, player, team, change of the ball's velocity; and the team that attacks +x."""
+    """The last contact: time, player, team, change of the ball's velocity; and the team that attacks +x.
+
+    ``chances``: on centroids, of each candidate that he made it.
+    """
 
     at_us: int = -(2**62)
     by: str = ""
     team: Team = ""
     m_s: float = 0.0
     attacks: Team = ""
+    chances: Chances = ()
 
 
 def player_of(
@@ -377,30 +363,45 @@ def candidates_at(closest: Closest, ts_us: int, payload: EventPayload) -> tuple[
 def _pusher(
     payload: EventPayload, candidates: tuple[Candidate, ...], rule: ContactRule, last: PreviousContact, since_us: int
 ) -> Candidate:
-    """The nearest centroid, weighed by the push, by who had the ball, by who is with it before and after, and by the
-    goal that the ball leaves for.
+    """The most likely centroid; of two the nearer one."""
+    chances = chances_of(candidates, payload, rule, last, since_us)
+    return max(zip(chances, candidates, strict=True), key=lambda pair: pair[0][1])[1]
+
+
+def chances_of(
+    candidates: tuple[Candidate, ...], payload: EventPayload, rule: ContactRule, last: PreviousContact, since_us: int
+) -> Chances:
+    """The chance of each centroid that he made a contact.
+
+    Each counts by his distance, by the push, by how far the ball was from him before and how fast it moves away from
+    him, and by the goal that it leaves for; and as nearer, with the chance that he had the ball, if not long ago.
     """
     p, defends = rule.p, _defending(payload, rule, last.attacks)
     vx, vy = number(payload, "vx_m_s"), number(payload, "vy_m_s")
     dvx, dvy = number(payload, "delta_vx_m_s"), number(payload, "delta_vy_m_s")
-    size = math.hypot(dvx, dvy) or 1.0
-    owner = last.by if since_us <= p.owner_us else ""
-    own_m = p.own_m if since_us >= p.own_from_us else -p.own_m
-    if since_us >= p.own_from_us and _is_kicked(payload, p):
-        own_m += p.kick_m
-    around_s = p.around_us * 1e-6
+    size, before_s = math.hypot(dvx, dvy) or 1.0, p.before_us * 1e-6
+    had = dict(last.chances) if since_us <= p.owner_us else {}
+    own_m = -p.own_m if since_us < p.own_from_us else p.own_m + (p.kick_m if _is_kicked(payload, p) else 0.0)
+    own = math.expm1(min(p.nearer_factor * own_m, _CERTAIN))
 
     def cost_m(r: Candidate) -> float:
+        reached_m = min(r.distance_m, p.leg_reach_m)
+        away_m = reached_m + p.beyond_factor * (r.distance_m - reached_m)
+        leaves_x, leaves_y = vx - r.vx_m_s, vy - r.vy_m_s
+        before_m = math.hypot(r.dx_m - before_s * (leaves_x - dvx), r.dy_m - before_s * (leaves_y - dvy))
         pushed_m = (r.dx_m * dvx + r.dy_m * dvy) / size
-        before_x, before_y = vx - dvx - r.vx_m_s, vy - dvy - r.vy_m_s
-        before_m = math.hypot(r.dx_m - around_s * before_x, r.dy_m - around_s * before_y)
-        after_m = math.hypot(r.dx_m + around_s * (vx - r.vx_m_s), r.dy_m + around_s * (vy - r.vy_m_s))
-        around_m = p.before_share * min(before_m, p.around_m) + p.after_share * min(after_m, p.around_m)
-        beyond_m = p.beyond_share * max(0.0, r.distance_m - p.leg_reach_m)
-        favour_m = (own_m if r.object_id == owner else 0.0) - (p.goal_m if r.team == defends else 0.0)
-        return r.distance_m + beyond_m + around_m - p.push_share * pushed_m - favour_m
+        around_m = p.before_share * min(before_m, p.before_m) - p.push_share * pushed_m
+        after_m = p.after_s * min(math.hypot(leaves_x, leaves_y), p.after_m_s)
+        return away_m + around_m + after_m + (p.goal_m if r.team == defends else 0.0)
 
-    return min(candidates, key=cost_m)
+    costs_m = [cost_m(r) for r in candidates]
+    least_m = min(costs_m)
+    weights = [
+        math.exp(p.nearer_factor * (least_m - cost_m)) * (1.0 + had.get(r.object_id, 0.0) * own)
+        for r, cost_m in zip(candidates, costs_m, strict=True)
+    ]
+    total = sum(weights)
+    return tuple((r.object_id, weight / total) for r, weight in zip(candidates, weights, strict=True))
 
 
 def _defending(payload: EventPayload, rule: ContactRule, attacks: Team) -> Team:

@@ -24,10 +24,12 @@ import msgspec
 
 from detectors.ball.changes import CHANGE, is_fitted
 from detectors.contacts.contact_attribution import (
+    Chances,
     ContactParameters,
     ContactRule,
     PreviousContact,
     candidates_at,
+    chances_of,
     contact_rule,
     other_candidate,
     player_of,
@@ -240,7 +242,10 @@ def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[Contact
     if first is None or late:
         near = candidates_at(state.chosen, contact.ts_us, payload)
         by = None if late else player_of(near, contact.ts_us, payload, last, rule)
-        return _emit_contacts(state.closest, last, [(contact, payload, by)], rule)
+        chances: Chances = ()
+        if by is not None and not rule.limbs:
+            chances = chances_of(near, payload, rule, last, contact.ts_us - last.at_us)
+        return _emit_contacts(state.closest, last, [(contact, payload, by)], rule, chances)
     apart_us, what = contact.ts_us - first.ts_us, "time between contacts that are judged together"
     note(what, apart_us, "at most", rule.pair_us, "", rule.kind, "µs")
     one, two, onward = _both(state, first, contact, rule)
@@ -282,12 +287,13 @@ def _emit_contacts(
     last: PreviousContact,
     attributed: Sequence[tuple[Event, EventPayload, Candidate | None]],
     rule: ContactRule,
+    chances: Chances = (),
 ) -> Step[ContactState]:
-    """The state and the events of attributed contacts."""
+    """The state and the events of attributed contacts; ``chances`` are those of a contact that was judged alone."""
     out = []
     for contact, payload, by in attributed:
         if by is not None:
-            last = _last(contact.ts_us, payload, by, last)
+            last = _last(contact.ts_us, payload, by, last, chances)
             out.append(_contact(rule.kind, contact, payload, by))
             if rule.share_min and is_recording():
                 speed_m_s = max(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s"))
@@ -297,8 +303,11 @@ def _emit_contacts(
     return ContactState(closest, None, NOBODY, last), tuple(out)
 
 
-def _last(at_us: int, payload: EventPayload, by: Candidate, before: PreviousContact) -> PreviousContact:
-    return PreviousContact(at_us, by.object_id, by.team, number(payload, "delta_v_m_s"), before.attacks)
+def _last(
+    at_us: int, payload: EventPayload, by: Candidate, before: PreviousContact, chances: Chances = ()
+) -> PreviousContact:
+    chances = chances or ((by.object_id, 1.0),)
+    return PreviousContact(at_us, by.object_id, by.team, number(payload, "delta_v_m_s"), before.attacks, chances)
 
 
 def _met_again(first: EventPayload, second: EventPayload) -> EventPayload:

@@ -168,8 +168,8 @@ def test_near_at_the_very_instant_of_the_peak_counts_and_what_comes_after_does_n
 def test_of_two_who_are_equally_near_the_one_who_can_have_pushed_it_hit_the_ball() -> None:
     both = closest(40_000, "home_2", "away_4")
     scene = clock(0, 40_000, 80_000)
-    assert hits(both, peak(40_000, delta_vx_m_s=5.0), *scene) == [(40_000, "home_2")]
-    assert hits(both, peak(40_000, delta_vx_m_s=-5.0), *scene) == [(40_000, "away_4")]
+    assert hits(both, peak(40_000, delta_vx_m_s=5.0, vx_m_s=5.0), *scene) == [(40_000, "home_2")]
+    assert hits(both, peak(40_000, delta_vx_m_s=-5.0, vx_m_s=-5.0), *scene) == [(40_000, "away_4")]
 
 
 def leaves(x_m: float = 45.0, y_m: float = 0.0, vx_m_s: float = 10.0, before_m_s: float = -5.0) -> Event:

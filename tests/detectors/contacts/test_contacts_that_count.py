@@ -106,11 +106,15 @@ def test_a_runners_own_ball_that_only_gets_a_little_slower_was_not_touched(
 
 
 @pytest.mark.parametrize(
-    ("runs_m_s", "made_by"), [(5.0, "home_6"), (-4.0, "away_4")], ids=["runs with the ball", "runs away from it"]
+    ("runs_m_s", "rival_m_s", "made_by"),
+    [(5.0, -3.0, "home_6"), (-4.0, 5.0, "away_4")],
+    ids=["runs with the ball", "runs away from it"],
 )
-def test_of_two_centroids_it_is_the_one_who_is_with_the_ball_before_and_after(runs_m_s: float, made_by: str) -> None:
+def test_of_two_centroids_it_is_the_one_who_is_with_the_ball_before_and_after(
+    runs_m_s: float, rival_m_s: float, made_by: str
+) -> None:
     near = [
-        Candidate("away_4", "away_4", "away", "", -0.6, 0.0, 0.6, -3.0, 0.0),
+        Candidate("away_4", "away_4", "away", "", -0.6, 0.0, 0.6, rival_m_s, 0.0),
         Candidate("home_6", "home_6", "home", "", 0.8, 0.0, 0.8, runs_m_s, 0.0),
     ]
     causes = Event("ball.closest", 1_000_000, "ball", 0, Closest(tuple(near))), peak(1_000, 5.0, 7.5)
@@ -118,7 +122,7 @@ def test_of_two_centroids_it_is_the_one_who_is_with_the_ball_before_and_after(ru
     assert [e.payload.player for e in fold(PlayerHitsBall(MatchSheet()), events)] == [made_by]
 
 
-@pytest.mark.parametrize(("ahead_m", "made_by"), [(0.7, "home_6"), (0.95, "away_4")], ids=["in reach", "out of reach"])
+@pytest.mark.parametrize(("ahead_m", "made_by"), [(0.7, "home_6"), (1.05, "away_4")], ids=["in reach", "out of reach"])
 def test_a_ball_out_of_the_reach_of_who_had_it_was_taken_by_the_opponent_at_it(ahead_m: float, made_by: str) -> None:
     def near(own_m: float, rival_m: float) -> Event:
         own = Candidate("home_6", "home_6", "home", "", own_m, 0.0, own_m, 4.0, 0.0)
@@ -130,6 +134,22 @@ def test_a_ball_out_of_the_reach_of_who_had_it_was_taken_by_the_opponent_at_it(a
     second = msgspec.structs.replace(near(ahead_m, 0.6), ts_us=800_000)
     events = [pushed, first, frame_event(0.14, (0.0, 0.0), []), taken, second, frame_event(0.84, (0.0, 0.0), [])]
     assert [e.payload.player for e in fold(PlayerHitsBall(MatchSheet()), events)] == ["home_6", made_by]
+
+
+def test_of_two_centroids_who_may_have_had_the_ball_both_are_preferred() -> None:
+    def near(ms: int, own_m: float, rival_m: float) -> Event:
+        own = Candidate("home_6", "home_6", "home", "", own_m, 0.0, own_m)
+        rival = Candidate("away_4", "away_4", "away", "", -rival_m, 0.0, rival_m)
+        return Event("ball.closest", ms * 1000, "ball", 0, Closest((own, rival)))
+
+    def players(first_rival_m: float) -> list[str]:
+        contacts = (peak(100, 0.5, 4.0), near(100, 0.3, first_rival_m)), (peak(600, 4.0, 2.0), near(600, 0.5, 0.2))
+        frames = [frame_event(ms / 1000, (0.0, 0.0), []) for ms in (140, 640)]
+        events = [e for (made, around), frame in zip(contacts, frames, strict=True) for e in (made, around, frame)]
+        return [e.payload.player for e in fold(PlayerHitsBall(MatchSheet()), events)]
+
+    assert players(2.0) == ["home_6", "home_6"], "he had it for sure"
+    assert players(0.35) == ["home_6", "away_4"], "it was as likely the other one's"
 
 
 def test_of_two_feet_at_the_ball_it_is_rather_his_who_had_it() -> None:
