@@ -9,7 +9,7 @@ the weights in force and by distance alone. The ratio of the wrong ones, fitted 
 
     python -m bench.contact_weights [--profiles ragged optical ...] [--seeds 301 302 ...] [--minutes 5] [--keep DIR]
 
-Whoever takes the printed weights over writes them into ``ContactParameters``.
+The printed weights go into ``ContactParameters``.
 """
 
 from __future__ import annotations

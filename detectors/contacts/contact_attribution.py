@@ -34,7 +34,7 @@ from football.pitch import GOAL_HALF_WIDTH_M, pitch_of
 
 #: Generated matches on which the numbers for radio were chosen.
 _RADIO = "ours, for radio; generated matches, seeds 11 to 30"
-#: Whoever is more likely by e to the power of this is certain.
+#: A player who is more likely by e to the power of this is certain.
 _CERTAIN = 30.0
 #: The fit of the numbers for centroids.
 _FITTED = "`bench.contact_weights`, five profiles of tracking, seeds 301 to 324 and 351 to 362"
