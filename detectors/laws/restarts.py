@@ -10,7 +10,8 @@ the ball out, only the confidence is lower (``doubt``).
 | restart | cause of the stoppage | the ball lies | further conditions |
 |---|---|---|---|
 | kick-off | any | within ``centre_m`` of the centre spot | each team in its half, one team around the spot |
-| throw-in | touchline | anywhere | |
+| free kick | touchline | at least ``kick_inside_m`` inside | the taker is inside, too |
+| throw-in | touchline | elsewhere | |
 | corner kick | goal line | within ``corner_m`` of a corner | not by the defenders of that end |
 | goal kick | goal line | elsewhere | not beside the flag |
 | dropped ball | stop | anywhere | the referee held it, nobody near, and let it fall |

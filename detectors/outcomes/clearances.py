@@ -25,9 +25,9 @@ class ClearanceParameters(msgspec.Struct, frozen=True):
     """
 
     within_us: Annotated[int, reason("StreamTeam's maxTime of a pass.")] = 7_000_000
-    depth_m: Annotated[
-        float, reason("The penalty area and ten metres: from farther up it is a misplaced pass.")
-    ] = PENALTY_AREA_DEPTH_M + 10.0
+    depth_m: Annotated[float, reason("The penalty area and ten metres: from farther up it is a misplaced pass.")] = (
+        PENALTY_AREA_DEPTH_M + 10.0
+    )
 
 
 class ClearanceState(msgspec.Struct, frozen=True, gc=False):
