@@ -122,7 +122,7 @@ KINDS: Mapping[str, Kind] = {
     "gk.claim": _kind("7.14", _P, "a goalkeeper takes a cross"),
     "gk.pickup": _kind("7.14", _P, "a goalkeeper picks up a rolling ball"),
     "gk.smother": _kind("7.14", _P, "a goalkeeper takes a ball at an opponent's feet"),
-    "gk.sweep": _kind("7.14", _P, "a goalkeeper plays the ball outside the penalty area"),
+    "gk.sweep": _kind("7.14", _P, "Opta: a goalkeeper outside his penalty area takes a ball that an opponent played"),
     "offside.line": _kind("7.15", _G, "at every pass: second-last opponent, ball or halfway line; team attacks; x"),
     "offside.position": _kind("7.15", _P, "a team mate is in an offside position at a pass or shot, involved or not"),
     # -- level 8: qualifiers; dated at the kick, the attempt is their cause

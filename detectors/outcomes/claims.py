@@ -34,19 +34,21 @@ class ClaimParameters(msgspec.Struct, frozen=True):
 
 
 class ClaimState(msgspec.Struct, frozen=True, gc=False):
-    """State: the newest frame; True if play is dead; the newest shot without a contact since."""
+    """State: the newest frame; True if play is dead; the newest shot without a contact since; the last hit's team."""
 
     frame: Event | None = None
     dead: bool = False
     shot: Event | None = None
+    last: Team = ""
 
 
 class GoalkeeperClaim:
     """7.14: ``gk.claim``, ``gk.pickup``, ``gk.smother``, ``gk.sweep`` of the goalkeepers that the sheet names.
 
     The ball that he takes in play decides: ``claim`` a high one, ``smother`` a low one with an opponent at it,
-    ``pickup`` any other; a shot at his goal is a save instead. ``sweep``: he plays the ball outside his penalty area.
-    Named by his contact. ``detail``: ``by`` (kind of the contact).
+    ``pickup`` any other; a shot at his goal is a save instead. ``sweep``: outside his penalty area he takes a ball that
+    an opponent played; what he plays on, or a mate plays to him, is none. Named by his contact. ``detail``: ``by``
+    (kind of the contact).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: ClaimParameters | None = None) -> None:
@@ -72,11 +74,11 @@ class GoalkeeperClaim:
     def step(self, state: ClaimState, event: Event) -> Step[ClaimState]:
         """Judge a goalkeeper's contact in play."""
         if event.kind == "frame":
-            return ClaimState(event, state.dead, state.shot), NOTHING
+            return ClaimState(event, state.dead, state.shot, state.last), NOTHING
         if event.kind in ("play.dead", "play.live"):
             return ClaimState(state.frame, event.kind == "play.dead"), NOTHING
         if event.kind == "shot.attempt":
-            return ClaimState(state.frame, state.dead, event), NOTHING
+            return ClaimState(state.frame, state.dead, event, state.last), NOTHING
         payload = payload_of(event)
         if event.kind == "hit":
             return self._played(state, event, payload)
@@ -85,14 +87,14 @@ class GoalkeeperClaim:
         return state, (_publish(self._taken(state, payload), event, payload),)
 
     def _played(self, state: ClaimState, event: Event, payload: EventPayload) -> Step[ClaimState]:
-        """End a shot at a field player's contact; publish a goalkeeper's contact outside his area."""
+        """End a shot at a field player's contact; publish a goalkeeper's first contact outside his area."""
         if payload.player not in self._keepers:
             passed = state.shot is not None and event.ts_us > state.shot.ts_us
-            return (ClaimState(state.frame, state.dead) if passed else state), NOTHING
+            return ClaimState(state.frame, state.dead, None if passed else state.shot, payload.team), NOTHING
         x_m, y_m = location_m(payload)
-        if state.dead or self._pitch.in_penalty_area(x_m, y_m, end_of(x_m)):
-            return state, NOTHING
-        return state, (_publish("gk.sweep", event, payload),)
+        after = ClaimState(state.frame, state.dead, state.shot, payload.team)
+        swept = _rival(state.last, payload.team) and not self._pitch.in_penalty_area(x_m, y_m, end_of(x_m))
+        return after, (_publish("gk.sweep", event, payload),) if swept and not state.dead else NOTHING
 
     def _taken(self, state: ClaimState, payload: EventPayload) -> str:
         high_m, feet_m = self.parameters.high_m, self.parameters.feet_m

@@ -49,6 +49,7 @@ def touched(state: State, row: int, t_s: float, index: int, what: str, velocity:
     settle_interception(state, t_s)
     settle_positions(state, now=True)
     provider_truth.touched(state, row)
+    provider_truth.swept(state, row, t_s, index)
     flight = state.flight
     if flight is None:
         return

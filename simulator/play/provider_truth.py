@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from football.pitch import PENALTY_AREA_DEPTH_M, PENALTY_AREA_HALF_WIDTH_M
 from simulator.play.match_state import Flight, State
 from simulator.play.truth_writer import TakeOn, id_of
 from simulator.records import Vector
@@ -200,3 +201,17 @@ def touched(state: State, row: int) -> None:
     state.watching.recovering = None
     if state.team[row] == state.team[winner]:
         state.truth.add("recovery", t_s, winner, state.truth.rows[index].position, "", (cause, index))
+
+
+def swept(state: State, row: int, t_s: float, index: int) -> None:
+    """Write a sweep if a goalkeeper outside the own penalty area takes a ball that an opponent touched last.
+
+    ``index`` is the row of his contact.
+    """
+    owner, team = state.truth.owner, int(state.team[row])
+    if not state.is_keeper(row) or owner < 0 or state.team[owner] == team:
+        return
+    x, y, _ = state.ball.position
+    from_own_line_m = 2 * state.half_x - state.depth(team, x)
+    if from_own_line_m > PENALTY_AREA_DEPTH_M or abs(y) > PENALTY_AREA_HALF_WIDTH_M:
+        state.truth.add("gk.sweep", t_s, row, None, "", (index,))

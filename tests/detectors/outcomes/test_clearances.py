@@ -127,8 +127,14 @@ def test_a_dead_ball_is_fetched_not_picked_up() -> None:
     assert claims(dead, about("play.live", 1.2), catch) == [("gk.pickup", "home_1")]
 
 
-def test_outside_his_area_a_goalkeeper_sweeps() -> None:
-    assert claims(about("hit", 1.0, "home_1", -30.0)) == [("gk.sweep", "home_1")]
-    assert claims(about("hit", 1.0, "home_1", -45.0)) == []
-    assert claims(about("hit", 1.0, "home_4", -30.0)) == []
-    assert claims(about("play.dead", 0.95), about("hit", 1.0, "home_1", -30.0)) == []
+def test_outside_his_area_a_goalkeeper_sweeps_up_once_what_an_opponent_played() -> None:
+    through, out, on = (
+        about("hit", at_s, player, x_m)
+        for at_s, player, x_m in ((0.5, "away_9", -20.0), (1.0, "home_1", -30.0), (2.0, "home_1", -28.0))
+    )
+    assert claims(through, out, on) == [("gk.sweep", "home_1")]
+    assert claims(through, about("hit", 1.0, "home_1", -45.0)) == []
+    assert claims(through, about("hit", 1.0, "home_4", -30.0)) == []
+    assert claims(through, about("hit", 0.8, "home_4", -25.0), out) == [], "a mate's"
+    assert claims(through, about("play.dead", 0.95), out) == []
+    assert claims(out) == [], "nobody has played before"

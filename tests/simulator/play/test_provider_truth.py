@@ -170,3 +170,15 @@ def test_an_aerial_duel_needs_both_in_the_air() -> None:
     late.tick += 60
     provider_truth.jumped(late, RIVAL, HOLDER, 0.8)
     assert "aerial.start" not in kinds(late)
+
+
+def test_a_goalkeeper_sweeps_up_outside_his_area_what_an_opponent_played() -> None:
+    for row, ball_x, owner, sweeps in (
+        (AWAY_KEEPER, 30.0, HOLDER, True), (AWAY_KEEPER, 40.0, HOLDER, False), (AWAY_KEEPER, 30.0, RIVAL, False),
+        (AWAY_KEEPER, 30.0, AWAY_KEEPER, False), (AWAY_KEEPER, 30.0, -1, False), (RIVAL, 30.0, HOLDER, False),
+    ):  # fmt: skip
+        state = state_with({row: (ball_x, 0.0)})
+        moving_ball(state, ball_x, 0.0)
+        state.truth.owner = owner
+        provider_truth.swept(state, row, 2.0, 0)
+        assert ("gk.sweep" in kinds(state)) is sweeps
