@@ -33,7 +33,8 @@ def lines(state: State, tick: BallTick, begin_s: float) -> None:
     step = abs(positions[k, axis]) - abs(before[axis])
     share = 1.0 if step <= 0 else (limit - abs(before[axis])) / step
     at = before + share * (positions[k] - before)
-    t_s = begin_s + (max(k - 1, 0) + share) * STEP_S
+    # A player may play it in the tick in which it crosses, after the crossing. It goes out by him, and not before.
+    t_s = max(begin_s + (max(k - 1, 0) + share) * STEP_S, float(state.touched_s[state.last]))
     position: Vector = (float(at[0]), float(at[1]), float(at[2]))
     # The whole ball is over: whichever side of post and bar its centre is on now it has passed on (Law 10).
     if over_x and abs(position[1]) < POST_Y_M and position[2] < BAR_Z_M:
