@@ -75,8 +75,7 @@ class History:
         first, last = (
             min(max(round((t_s - self.ball_begin_s) / STEP_S), 0), len(self.ball) - 1) for t_s in (begin_s, end_s)
         )
-        # A ball that is kicked on the line may be out some milliseconds before the kick.
-        return self.ball[first : max(first, last) + 1]
+        return self.ball[first : last + 1]
 
 
 class PassTruth:
