@@ -56,12 +56,14 @@ class Clearance:
         self._half_length_m = pitch_of(sheet).half_length_m
         # Measured from the halfway line, the own third ends a sixth of the pitch behind it.
         self._third_u_m = -self._half_length_m / 3.0
+        # 5.4 sees headers where the ball has a height.
+        headers = ("header",) if sheet.quality.ball_height else ()
         self.spec = Spec(
             name="clearance",
             number="7.9",
             level=7,
             inputs=(
-                "direction", "opponents.apart", "opponents.near", "header", "deflection", "kick.released",
+                "direction", "opponents.apart", "opponents.near", *headers, "deflection", "kick.released",
                 "possession.gain", "out",
             ),
             outputs=("clearance",),

@@ -163,7 +163,7 @@ def test_of_two_who_are_as_near_it_is_his_who_had_the_ball() -> None:
 @pytest.mark.parametrize(("out_m_s", "kicker"), [(14.0, "home_9"), (6.0, "away_3")], ids=["kicked", "poked"])
 def test_who_has_the_ball_kicks_it_and_who_is_nearer_pokes_it(out_m_s: float, kicker: str) -> None:
     way = [(0.0, -6.0, 0.0, 0.11), (1.0, 0.0, 0.0, 0.11), (1.6, 0.6, 0.0, 0.11), (2.6, 0.6, out_m_s, 0.11)]
-    here, rival = player("home_9", 0.1, -0.6), player("away_3", 0.8, -0.1)
+    here, rival = player("home_9", 0.1, -0.6), player("away_3", 0.9, -0.1)
     assert [payload(e).player for e in hits(ball(way), here, rival)] == ["home_9", kicker]
 
 
