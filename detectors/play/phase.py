@@ -44,6 +44,7 @@ from detectors.play.dead_ball_kicks import (
     JUMPED,
     NO_REST,
     Rest,
+    apart_m,
     extend_rest,
     found_elsewhere,
     left_unseen_us,
@@ -171,7 +172,7 @@ class PlayPhase:
                 if state.mode == "live":
                     return state, NOTHING
                 state = self._watched(state, event.ts_us, frame, None)
-                return self._ended_unseen(state, event.ts_us, None, rest) or (state, NOTHING)
+                return self._ended_unseen(state, event.ts_us, frame, None, rest) or (state, NOTHING)
             return self._frame(state, event.ts_us, frame, frame.ball)
         payload = payload_of(event)
         if event.kind == "direction":
@@ -281,7 +282,7 @@ class PlayPhase:
     ) -> Step[PhaseState]:  # fmt: skip
         """Play goes on, or begins if nothing was known of it."""
         mode = state.mode
-        if mode == "unknown" and (begun := self._ended_unseen(state, now_us, ball, rest)) is not None:
+        if mode == "unknown" and (begun := self._ended_unseen(state, now_us, frame, ball, rest)) is not None:
             return begun
         left_rest = state.left_rest if mode == "live" else None
         if mode == "live":
@@ -324,7 +325,7 @@ class PlayPhase:
         return msgspec.structs.replace(state, watch=watch)
 
     def _ended_unseen(
-        self, state: PhaseState, now_us: int, ball: BallState | None, rest: Rest
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState | None, rest: Rest
     ) -> Step[PhaseState] | None:
         """Bring a ball that is not seen into play, if who stood ready and everybody else have set off."""
         p, watch = self.parameters, state.watch
@@ -333,9 +334,15 @@ class PlayPhase:
         ready = self._kicks.ready(state, rest)
         if ready is None or (state.mode == "unknown" and not ready.shape):
             return None
-        if ball is not None and now_us - watch.fresh_us < p.rest.frozen_us:
+        if ball is not None:
             away_m = math.hypot(ball.x_m - ready.x_m, ball.y_m - ready.y_m)
-            if away_m < p.travel_m or not self.pitch.inside(ball.x_m, ball.y_m):
+            if now_us - watch.fresh_us < p.rest.frozen_us:
+                # One that is seen to leave where it lay is a kick of its own.
+                leaves = rest.away_us < 0 and now_us - rest.last_us <= p.rest.travel_us
+                if leaves or away_m < p.travel_m or not self.pitch.inside(ball.x_m, ball.y_m):
+                    return None
+            # A ball whose position is repeated lies there, or is lost: then its taker has gone.
+            elif away_m <= p.setting_off.corner_m and apart_m(ready.taker, frame, ball) < p.setting_off.taker_left_m:
                 return None
         kick_us = watch.off_us - p.setting_off.lag_us
         at_us = max(kick_us, now_us - self.spec.horizon_us + 1, state.turned_us + 1)
@@ -411,7 +418,7 @@ class PlayPhase:
         ended = None if slow else self._kicks.ended(state, now_us, frame, ball, rest, self._rest)
         if ended is not None:
             return self._resume(ended, now_us, ball, rest)
-        if (begun := self._ended_unseen(state, now_us, ball, rest)) is not None:
+        if (begun := self._ended_unseen(state, now_us, frame, ball, rest)) is not None:
             return begun
         case = self._case(state, now_us, frame, ball, slow, rest)
         # A ball that has just left where it lay may still prove to be a restart.

@@ -52,6 +52,7 @@ class SettingOffParameters(msgspec.Struct, frozen=True):
         near_out_m: a throw-in is taken at most this far along the line from where the ball went out.
         corner_m: the taker of a corner kick stands at most this far from the corner.
         centre_m: the taker of a kick-off stands at most this far from the centre spot.
+        taker_left_m: who has kicked a ball whose position is repeated since is this far from it.
     """
 
     every_us: Annotated[int, reason("Ours: players do not change their speed faster.")] = 100_000
@@ -76,6 +77,7 @@ class SettingOffParameters(msgspec.Struct, frozen=True):
     ] = 15.0
     corner_m: Annotated[float, reason("Ours: a run-up of three steps.")] = 4.0
     centre_m: Annotated[float, reason("Ours: a step beside the ball.")] = 2.0
+    taker_left_m: Annotated[float, reason("Ours: a step more than the longest run-up.")] = 5.0
 
 
 class Stand(msgspec.Struct, frozen=True, gc=False):

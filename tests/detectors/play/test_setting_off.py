@@ -75,6 +75,23 @@ def test_a_ball_that_is_seen_where_it_lies_has_not_been_taken():
     assert found(filmed(way, 9.0, 7.0, cast(away_6=(1.0, 34.3)))) == []
 
 
+def test_a_ball_whose_position_is_repeated_lies_there_while_its_taker_stays():
+    """Attackers start their runs before a corner kick. The ball is kicked when it is seen to leave."""
+    out = [*path((48.0, 20.0), (53.5, 20.0), 1.0), *stay((53.5, 20.0), 1.0)]
+    lies = (52.0, 33.0)
+    way = [*out, *path((53.5, 20.0), lies, 1.0), *stay(lies, 5.0), *path(lies, (45.0, 5.0), 1.4)]
+    players = cast(home_7=(52.3, 33.6))
+    events = filmed(way, len(way) * STEP_S, 6.5, players)
+    for at, event in enumerate(events):
+        if event.kind == "frame":  # the taker stays
+            bodies = [players_at for players_at in event.payload.players if players_at.object_id != "home_7"]
+            taker = next(body for body in players if body.object_id == "home_7")
+            frame = build_frame(event.payload.ball, tuple(sorted((*bodies, taker), key=lambda body: body.object_id)))
+            events[at] = msgspec.structs.replace(event, payload=frame)
+    (corner,) = [event for event in found(events) if event.kind == "restart.corner"]
+    assert 7.8e6 <= corner.ts_us <= 8.2e6
+
+
 @pytest.mark.parametrize("off_s", [5.0, 99.0], ids=["everybody sets off with the kick", "nobody does"])
 def test_a_calm_before_a_kick_from_rest_was_a_stoppage_also_in_a_defenders_penalty_area(off_s):
     lies = (-45.0, 5.0)
