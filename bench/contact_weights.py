@@ -18,15 +18,16 @@ import argparse
 import math
 import tempfile
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
+from bench.accuracy import needed
 from bench.ragged import instants, spoiled
 from detectors.catalogue import build_detectors
 from detectors.contacts.contact_attribution import (
@@ -40,9 +41,7 @@ from detectors.proximity.near import Candidate, NearParameters
 from football.match_sheet import MatchSheet, Team
 from football.packets import RAW_KINDS
 from football.payloads import EventPayload, payload_of
-from football.recording import Recording
-from middleware.detector import Detector
-from middleware.events import Event, canonical_key
+from middleware.events import canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import sorted_replay
 
@@ -85,8 +84,9 @@ def match_of(profile: str, seed: int, minutes: float, folder: Path) -> Match:
     """Film and fold a seed, up to its contacts."""
     recording, truth, _ = spoiled(profile, seed, minutes, folder)
     finder = ContactFinder(recording.sheet)
-    hierarchy = Hierarchy(RAW_KINDS, _feeding(build_detectors(recording.sheet), finder.inputs))
-    emitted = [event for event in sorted_replay(hierarchy, _raw(recording)) if event.kind in finder.inputs]
+    hierarchy = Hierarchy(RAW_KINDS, needed(build_detectors(recording.sheet), finder.inputs))
+    raw = [one.event for one in instants(recording)]
+    emitted = [event for event in sorted_replay(hierarchy, raw) if event.kind in finder.inputs]
     true = sorted((mark.ts_us, mark.player) for mark in truth.marks if mark.kind in ("hit", "touch"))
     times_us = [ts_us for ts_us, _ in true]
     state, samples = Finding(), []
@@ -99,23 +99,6 @@ def match_of(profile: str, seed: int, minutes: float, folder: Path) -> Match:
             by = frozenset(player for _, player in true[first:end])
             samples.append(Sample(at_us, payload_of(contact.event), contact.candidates, attacks, by))
     return Match(profile, seed, recording.sheet, tuple(samples))
-
-
-def _raw(recording: Recording) -> list[Event]:
-    return [one.event for one in instants(recording)]
-
-
-def _feeding(detectors: Iterable[Detector[Any]], kinds: Iterable[str]) -> list[Detector[Any]]:
-    """The detectors that lead to some kinds."""
-    producers = {kind: detector for detector in detectors for kind in detector.spec.outputs}
-    needed: dict[str, Detector[Any]] = {}
-    asked = list(kinds)
-    while asked:
-        detector = producers.get(asked.pop())
-        if detector is not None and detector.spec.name not in needed:
-            needed[detector.spec.name] = detector
-            asked += detector.spec.inputs
-    return list(needed.values())
 
 
 class Count(NamedTuple):

@@ -71,7 +71,7 @@ def lines(result: Score) -> list[str]:
     text += _value_lines(result)
     text += ["", *(_frame_line(name, figure) for name, figure in result.frames.items())] if result.frames else []
     if result.unjudged:
-        text += ["", f"Detected of kinds that this truth does not have: {sum(result.unjudged.values())}"]
+        text += ["", f"Detected of kinds or variants that this truth does not have: {sum(result.unjudged.values())}"]
     return text + _rate_lines(result)
 
 

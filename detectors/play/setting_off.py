@@ -109,7 +109,7 @@ class Watch(msgspec.Struct, frozen=True, gc=False):
         stood: the one before him, if he stood long enough.
         ball_x_m: the newest position of the ball.
         ball_y_m: the newest position of the ball.
-        fresh_us: when it was first seen there; a ball that lies for good moves by some millimetres.
+        fresh_us: when it was first seen there; the tracking may repeat it, of a ball that lies or that is lost.
     """
 
     out_x_m: float = 0.0

@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from football.pitch import PENALTY_AREA_DEPTH_M, PENALTY_AREA_HALF_WIDTH_M
 from simulator.play.match_state import Flight, State
 from simulator.play.truth_writer import TakeOn, id_of
 from simulator.records import Vector
@@ -209,9 +208,6 @@ def swept(state: State, row: int, t_s: float, index: int) -> None:
     ``index`` is the row of his contact.
     """
     owner, team = state.truth.owner, int(state.team[row])
-    if not state.is_keeper(row) or owner < 0 or state.team[owner] == team:
-        return
     x, y, _ = state.ball.position
-    from_own_line_m = 2 * state.half_x - state.depth(team, x)
-    if from_own_line_m > PENALTY_AREA_DEPTH_M or abs(y) > PENALTY_AREA_HALF_WIDTH_M:
+    if state.is_keeper(row) and owner >= 0 and state.team[owner] != team and not state.in_box(team, x, y):
         state.truth.add("gk.sweep", t_s, row, None, "", (index,))
