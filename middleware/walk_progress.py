@@ -35,6 +35,8 @@ class WalkProgress:
         self._now_us = 0
         #: In this walk, by target, up to when each raw kind is complete.
         self._complete_us: dict[ReleaseTarget | None, dict[str, int]] = {}
+        #: In this walk, by detector with a target, up to when its raw inputs were waited for long enough.
+        self._waited_us: dict[int, int] = {}
         self.known_us: list[int | None] = []
         raw = [[kind for kind in d.spec.inputs if kind in hierarchy.raw_kinds] for d in hierarchy.detectors]
         self.takes_raw = list(map(bool, raw))
@@ -48,7 +50,7 @@ class WalkProgress:
 
     def begin(self, now_us: int) -> list[int | None]:
         """Begin a walk at an arrival time; return ``known_us``."""
-        self._now_us, self._complete_us = now_us, {}
+        self._now_us, self._complete_us, self._waited_us = now_us, {}, {}
         self.known_us = [None] * len(self._reach)
         return self.known_us
 
@@ -80,11 +82,19 @@ class WalkProgress:
         if own is None:
             return self.of_detector(progress, index, only_final=only_final)
         complete_us = max(own.until_us, progress.final_us - 1)
-        if (target := self._targets[index]) is not None:
-            waits_us = progress.waits_us(target)
-            waited = (self._now_us - waits_us[kind] for kind, _ in self._reach[index] if kind in waits_us)
-            complete_us = max(complete_us, min(waited, default=BEGINNING_US))
-        return complete_us
+        if self._targets[index] is None:
+            return complete_us
+        waited_us = self._waited_us.get(index)
+        if waited_us is None:
+            waited_us = self._waited_us[index] = self._waited(progress, index)
+        return max(complete_us, waited_us)
+
+    def _waited(self, progress: SourceProgress, index: int) -> int:
+        """Return up to when the inputs of a detector with a target were waited for long enough."""
+        target = self._targets[index]
+        waits_us = {} if target is None else progress.waits_us(target)
+        waited_us = (self._now_us - waits_us[kind] for kind, _ in self._reach[index] if kind in waits_us)
+        return min(waited_us, default=BEGINNING_US)
 
     def _kinds(self, progress: SourceProgress, target: ReleaseTarget | None) -> Mapping[str, int]:
         """Return up to when each raw kind is complete in this walk: reported, final, or waited for long enough."""
