@@ -36,7 +36,7 @@ from detectors.contacts.contact_attribution import (
     chances_of,
     contact_rule,
 )
-from detectors.contacts.finder import ContactFinder, Finding
+from detectors.contacts.hits import CONTACTS, contact_of
 from detectors.proximity.near import Candidate, NearParameters
 from football.match_sheet import MatchSheet, Team
 from football.packets import RAW_KINDS
@@ -83,21 +83,21 @@ class Match(NamedTuple):
 def match_of(profile: str, seed: int, minutes: float, folder: Path) -> Match:
     """Film and fold a seed, up to its contacts."""
     recording, truth, _ = spoiled(profile, seed, minutes, folder)
-    finder = ContactFinder(recording.sheet)
-    hierarchy = Hierarchy(RAW_KINDS, needed(build_detectors(recording.sheet), finder.inputs))
+    hierarchy = Hierarchy(RAW_KINDS, needed(build_detectors(recording.sheet), (*CONTACTS, "direction")))
     raw = [one.event for one in instants(recording)]
-    emitted = [event for event in sorted_replay(hierarchy, raw) if event.kind in finder.inputs]
+    emitted = [event for event in sorted_replay(hierarchy, raw) if event.kind in (*CONTACTS, "direction")]
     true = sorted((mark.ts_us, mark.player) for mark in truth.marks if mark.kind in ("hit", "touch"))
     times_us = [ts_us for ts_us, _ in true]
-    state, samples = Finding(), []
+    attacks: Team = ""
+    samples = []
     for event in sorted(emitted, key=lambda event: canonical_key(event, hierarchy.rank)):
-        attacks = state.hit.last.attacks
-        state, found = finder.step(state, event)
-        for contact in found:
-            at_us = contact.event.ts_us
-            first, end = bisect_left(times_us, at_us - WITHIN_US), bisect_right(times_us, at_us + WITHIN_US)
-            by = frozenset(player for _, player in true[first:end])
-            samples.append(Sample(at_us, payload_of(contact.event), contact.candidates, attacks, by))
+        if event.kind == "direction":
+            attacks = payload_of(event).team
+            continue
+        contact, at_us = contact_of(event), event.ts_us
+        first, end = bisect_left(times_us, at_us - WITHIN_US), bisect_right(times_us, at_us + WITHIN_US)
+        by = frozenset(player for _, player in true[first:end])
+        samples.append(Sample(at_us, payload_of(contact.event), contact.candidates, attacks, by))
     return Match(profile, seed, recording.sheet, tuple(samples))
 
 

@@ -36,6 +36,7 @@ from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload
 from football.pitch import Pitch, pitch_of
 from middleware.detector import Detector, Known, Spec
+from middleware.hierarchy import position
 
 if TYPE_CHECKING:
     from detectors.patterns.detector import PatternDetector
@@ -110,8 +111,8 @@ def build_detectors(
         if entry.enabled_for(sheet.quality):
             requested = not entry.opt_in_name or entry.opt_in_name in extra
             (chosen if requested else optional).append(entry.build(sheet, thresholds))
-    # From the highest level downwards, so that one pass also finds what feeds an added detector.
-    for detector in sorted(optional, key=lambda candidate: -candidate.spec.level):
+    # From the last in the walk to the first, so that one pass also finds what feeds an added detector.
+    for detector in sorted(optional, key=position, reverse=True):
         if any(kind in reader.spec.inputs for kind in detector.spec.outputs for reader in chosen):
             chosen.append(detector)
     specs = [detector.spec for detector in chosen if detector not in watching]

@@ -40,7 +40,7 @@ class Hierarchy:
 
     def __init__(self, raw_kinds: Sequence[str], detectors: Iterable[Detector[object]]) -> None:
         self.raw_kinds = tuple(raw_kinds)
-        self.detectors = tuple(sorted(detectors, key=_position))
+        self.detectors = tuple(sorted(detectors, key=position))
         self.producer: dict[str, int] = {}
         self.rank: dict[str, int] = {kind: i for i, kind in enumerate(self.raw_kinds)}
         self._number_kinds()
@@ -74,7 +74,7 @@ class Hierarchy:
                     emits = ", ".join(detector.spec.outputs)
                     raise HierarchyError(f"{detector.spec.name} ({emits}): no detector emits its input {kind}{hint}")
                 feeder = self.producer.get(kind)
-                if feeder is not None and not _stands_above(detector, self.detectors[feeder]):
+                if feeder is not None and not _may_read(detector, self.detectors[feeder], kind):
                     raise HierarchyError(
                         f"{detector.spec.name} (level {detector.spec.level}) must stand above "
                         f"{self.detectors[feeder].spec.name}, which emits {kind}"
@@ -106,13 +106,14 @@ class Hierarchy:
         return min(_LAG_MAX_US, self.max_reach_us[index] + self.detectors[index].spec.horizon_us)
 
 
-def _stands_above(upper: Detector[object], lower: Detector[object]) -> bool:
-    """True if levels rise. Level 1, signal conditioning, is a chain of its own, in the order of its numbers."""
-    if upper.spec.level == 1 and lower.spec.level == 1:
-        return _position(upper) > _position(lower)
+def _may_read(upper: Detector[object], lower: Detector[object], kind: str) -> bool:
+    """True if levels rise. Of its own level a detector reads what lower numbers share inside the engine."""
+    if upper.spec.level == lower.spec.level:
+        return kind in lower.spec.internal and position(upper) > position(lower)
     return upper.spec.level > lower.spec.level
 
 
-def _position(detector: Detector[object]) -> tuple[int, tuple[int, ...], str]:
+def position(detector: Detector[object]) -> tuple[int, tuple[int, ...], str]:
+    """Return the place of a detector in the walk: all that feeds it comes before."""
     spec = detector.spec
     return spec.level, tuple(int(part) for part in spec.number.split(".")), spec.name

@@ -26,21 +26,18 @@ def edges(entries: Collection[DetectorInfo]) -> list[Edge]:
     return result
 
 
-def dot(entries: Collection[DetectorInfo]) -> str:
-    """A directed graph in Graphviz' language, a rank for each level."""
+def dot(entries: Sequence[DetectorInfo]) -> str:
+    """A directed graph in Graphviz' language, a rank for each column of the picture."""
     lines = ["digraph detectors {", "  rankdir=LR; node [shape=box, fontname=sans]; edge [color=gray];"]
-    for level in sorted({entry.level for entry in entries}):
-        members = [entry for entry in entries if entry.level == level]
+    for members in _columns(entries).values():
         names = "; ".join(f'"{entry.kind}" [label="{entry.number} {entry.kind}"]' for entry in members)
-        # Level 1 is a chain of its own, so its members cannot share a rank.
-        rank = "rank=same; " if level > 1 else ""
-        lines.append(f"  {{ {rank}{names} }}")
+        lines.append(f"  {{ rank=same; {names} }}")
     lines += [f'  "{a}" -> "{b}" [tooltip="{", ".join(kinds)}"];' for a, b, kinds in edges(entries)]
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def svg(entries: Sequence[DetectorInfo]) -> str:
-    """A picture: a column for each level, each detector near those that feed it."""
+    """A picture: a column for each level, or several, each detector near those that feed it."""
     columns = _columns(entries)
     rows = max(map(len, columns.values()))
     corners: dict[str, tuple[float, float]] = {}
@@ -53,7 +50,7 @@ def svg(entries: Sequence[DetectorInfo]) -> str:
     drawn = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {view}>',
         '<rect width="100%" height="100%" fill="white"/>',
-        *(_heading(_MARGIN + x * _COLUMN, level) for x, level in enumerate(columns)),
+        *(_heading(_MARGIN + x * _COLUMN, level) for x, (level, _) in enumerate(columns)),
         *(_line(corners[a], corners[b], levels[a], kinds) for a, b, kinds in edges(entries)),
         *(_box(corners[entry.kind], entry) for entry in entries),
         "</svg>",
@@ -61,20 +58,19 @@ def svg(entries: Sequence[DetectorInfo]) -> str:
     return "\n".join(drawn) + "\n"
 
 
-def _columns(entries: Sequence[DetectorInfo]) -> dict[str, list[DetectorInfo]]:
-    """Entries by level (a column for each of level 1's chain), sorted by the mean place of their feeders."""
+def _columns(entries: Sequence[DetectorInfo]) -> dict[tuple[int, int], list[DetectorInfo]]:
+    """Entries by level and place in the chain of their own level, sorted by the mean place of their feeders."""
+    levels = {entry.kind: entry.level for entry in entries}
     feeders: dict[str, list[str]] = {entry.kind: [] for entry in entries}
     for a, b, _ in edges(entries):
         feeders[b].append(a)
     depth: dict[str, int] = {}
     for entry in entries:
-        depth[entry.kind] = 1 + max(
-            (depth[a] for a in feeders[entry.kind] if a in depth and entry.level == 1), default=0
-        )
-    columns: dict[str, list[DetectorInfo]] = {}
+        of_its_level = [depth[a] for a in feeders[entry.kind] if a in depth and levels[a] == entry.level]
+        depth[entry.kind] = 1 + max(of_its_level, default=0)
+    columns: dict[tuple[int, int], list[DetectorInfo]] = {}
     for entry in sorted(entries, key=lambda e: (e.level, depth[e.kind])):
-        name = f"1.{depth[entry.kind]}" if entry.level == 1 else str(entry.level)
-        columns.setdefault(name, []).append(entry)
+        columns.setdefault((entry.level, depth[entry.kind]), []).append(entry)
     height: dict[str, float] = {}
     for column in columns.values():
         column.sort(key=lambda e: sum(height.get(a, 0.5) for a in feeders[e.kind]) / max(len(feeders[e.kind]), 1))
@@ -82,9 +78,8 @@ def _columns(entries: Sequence[DetectorInfo]) -> dict[str, list[DetectorInfo]]:
     return columns
 
 
-def _heading(x: float, level: str) -> str:
-    text = "level 1" if level.startswith("1.") else f"level {level}"
-    return f'<text x="{x}" y="22" fill="#555">{text}</text>'
+def _heading(x: float, level: int) -> str:
+    return f'<text x="{x}" y="22" fill="#555">level {level}</text>'
 
 
 def _line(start: tuple[float, float], end: tuple[float, float], level: int, kinds: tuple[str, ...]) -> str:

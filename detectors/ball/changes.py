@@ -1,12 +1,13 @@
 """Level 2: signs of a contact in the ball's trajectory alone: acceleration peaks, turns, steps of speed.
 
 All three judge the breaks of the trajectory (:mod:`detectors.ball.trajectory_breaks`); none of them needs a player.
+Breaks are found once, by 2.1, which shares them with the others (``ball.break``).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 
@@ -30,6 +31,12 @@ FASTER_SIGMAS = 3.0
 
 #: State of a break finder: each has its own.
 FinderState = Any
+
+#: Kind of the breaks that 2.1 shares; the payload is a :class:`TrajectoryBreak`.
+BREAK = "ball.break"
+
+#: Least speed of a ball of which a turn is seen, m/s.
+_TURNING_M_S = 1.0
 
 
 #: Detail of a trajectory break, and of the contacts that are found by it.
@@ -67,7 +74,9 @@ class AccelerationPeak:
     (velocity after), ``bounce`` (the ground explains it). The anchor is the ball's state at the break.
     """
 
-    def __init__(self, sheet: MatchSheet, parameters: PeakParameters | None = None) -> None:
+    def __init__(
+        self, sheet: MatchSheet, parameters: PeakParameters | None = None, bend: BendParameters | None = None
+    ) -> None:
         self.parameters = p = parameters or PeakParameters()
         noise_m_s = least_change_m_s(sheet)
         window_s = p.radio_window_s if is_fitted(sheet.quality) else p.window_s
@@ -75,13 +84,16 @@ class AccelerationPeak:
         self._hit_m_s = max(p.hit_m_s2 * window_s, noise_m_s)
         self._hard_m_s = p.hard_m_s2 * window_s
         self._floors_m_s = ("hard", self._hard_m_s), ("hit", self._hit_m_s), ("touch", self._touch_m_s)
-        self._breaks = build_break_finder(sheet, self._touch_m_s, p.refractory_us)
+        # A turn at the least speed changes the velocity by at least so much.
+        turned_m_s = least_turning_m_s(sheet, bend := bend or BendParameters()) * math.sin(bend.turn_rad)
+        self._breaks = build_break_finder(sheet, min(self._touch_m_s, turned_m_s), p.refractory_us)
         self.spec = Spec(
             name="ball_acceleration_peak",
             number="2.1",
             level=2,
             inputs=("ball.state",),
-            outputs=("ball.accel_peak",),
+            outputs=("ball.accel_peak", BREAK),
+            internal=(BREAK,),
             horizon_us=self._breaks.horizon_us,
             parameters={
                 **msgspec.structs.asdict(p),
@@ -103,11 +115,12 @@ class AccelerationPeak:
         trail, break_ = self._breaks.look(state, event)
         if break_ is None:
             return trail, NOTHING
+        shared = Event(BREAK, break_.ts_us, break_.source, payload=break_)
         net_m_s, what = break_.net_m_s, "change of the ball's velocity"
         for variant, floor_m_s in self._floors_m_s:
             if at_least(what, net_m_s, floor_m_s, f"ball_peak.{variant}_m_s2", unit="m/s"):
-                return self._breaks.reported(trail, break_), (_break_event("ball.accel_peak", variant, break_),)
-        return trail, NOTHING
+                return self._breaks.reported(trail, break_), (_break_event("ball.accel_peak", variant, break_), shared)
+        return trail, (shared,)
 
 
 class BendParameters(msgspec.Struct, frozen=True):
@@ -132,17 +145,14 @@ class BallTurn:
 
     def __init__(self, sheet: MatchSheet, parameters: BendParameters | None = None) -> None:
         self.parameters = parameters or BendParameters()
-        self._speed_min_m_s = max(1.0, least_change_m_s(sheet) / self.parameters.turn_rad / 2.0)
+        self._speed_min_m_s = least_turning_m_s(sheet, self.parameters)
         self._cos = math.cos(self.parameters.turn_rad)
-        # A turn at the least speed changes the velocity by at least so much.
-        self._breaks = build_break_finder(sheet, self._speed_min_m_s * math.sin(self.parameters.turn_rad))
         self.spec = Spec(
             name="ball_turn",
             number="2.2",
             level=2,
-            inputs=("ball.state",),
+            inputs=(BREAK,),
             outputs=("ball.turn",),
-            horizon_us=self._breaks.horizon_us,
             parameters={
                 **msgspec.structs.asdict(self.parameters),
                 "speed_min_m_s": round(self._speed_min_m_s, 2),
@@ -152,17 +162,15 @@ class BallTurn:
             details={"ball.turn": CHANGE},
         )
 
-    def initial(self) -> FinderState:
-        """No ball yet."""
-        return self._breaks.initial()
+    def initial(self) -> None:
+        """Each break by itself."""
 
-    def step(self, state: FinderState, event: Event) -> Step[FinderState]:
+    def step(self, state: None, event: Event) -> Step[None]:
         """Compare the velocities at a break."""
-        trail, break_ = self._breaks.look(state, event)
-        if break_ is None or not self._turned(break_):
-            return trail, NOTHING
-        variant = "ground" if break_.z_m < GROUND_M else "air"
-        return self._breaks.reported(trail, break_), (_break_event("ball.turn", variant, break_),)
+        break_ = break_of(event)
+        if not self._turned(break_):
+            return None, NOTHING
+        return None, (_break_event("ball.turn", "ground" if break_.z_m < GROUND_M else "air", break_),)
 
     def _turned(self, break_: TrajectoryBreak) -> bool:
         """True if it turns enough: by the cosine of the angle, without a root unless both speeds suffice."""
@@ -189,38 +197,41 @@ class SpeedStep:
     def __init__(self, sheet: MatchSheet, parameters: BendParameters | None = None) -> None:
         self.parameters = parameters or BendParameters()
         self._step_m_s = max(self.parameters.step_m_s, least_change_m_s(sheet))
-        # Half of the step may happen on either side of the break's middle.
-        self._breaks = build_break_finder(sheet, self._step_m_s / 2.0)
         self.spec = Spec(
             name="ball_speed_step",
             number="2.3",
             level=2,
-            inputs=("ball.state",),
+            inputs=(BREAK,),
             outputs=("ball.speed_step",),
-            horizon_us=self._breaks.horizon_us,
             parameters={**msgspec.structs.asdict(self.parameters), "step_floor_m_s": round(self._step_m_s, 2)},
             source="StreamTeam (2 m/s below 10 m/s); databallpy (5 m/s)",
             variants={"ball.speed_step": ("up", "down")},
             details={"ball.speed_step": CHANGE},
         )
 
-    def initial(self) -> FinderState:
-        """No ball yet."""
-        return self._breaks.initial()
+    def initial(self) -> None:
+        """Each break by itself."""
 
-    def step(self, state: FinderState, event: Event) -> Step[FinderState]:
+    def step(self, state: None, event: Event) -> Step[None]:
         """Compare the speeds at a break."""
-        trail, break_ = self._breaks.look(state, event)
-        if break_ is None:
-            return trail, NOTHING
+        break_ = break_of(event)
         before, after = break_.speeds_m_s
         change, slow_m_s = abs(after - before), self.parameters.slow_m_s
         if not above("change of the ball's speed", change, self._step_m_s, "ball_bend.step_m_s"):
-            return trail, NOTHING
+            return None, NOTHING
         if not below("the ball's new speed", after, slow_m_s, "ball_bend.slow_m_s"):
-            return trail, NOTHING
-        variant = "up" if after > before else "down"
-        return self._breaks.reported(trail, break_), (_break_event("ball.speed_step", variant, break_),)
+            return None, NOTHING
+        return None, (_break_event("ball.speed_step", "up" if after > before else "down", break_),)
+
+
+def break_of(event: Event) -> TrajectoryBreak:
+    """The payload of a ``ball.break``."""
+    return cast(TrajectoryBreak, event.payload)
+
+
+def least_turning_m_s(sheet: MatchSheet, p: BendParameters) -> float:
+    """Least speed of a ball of which a turn is seen: that of a slower one may be noise."""
+    return max(_TURNING_M_S, least_change_m_s(sheet) / p.turn_rad / 2.0)
 
 
 def build_break_finder(

@@ -15,7 +15,7 @@ from typing import Annotated, cast
 
 import msgspec
 
-from detectors.ball.changes import FinderState, build_break_finder, least_change_m_s
+from detectors.ball.changes import BREAK, break_of, least_change_m_s
 from detectors.ball.trajectory_breaks import ShoulderFinder, Trail, TrajectoryBreak
 from detectors.decisions import at_least, at_most
 from detectors.emission import make_event
@@ -77,34 +77,31 @@ class BallBounce:
     def __init__(self, sheet: MatchSheet, parameters: BounceParameters | None = None) -> None:
         self.parameters = p = parameters or BounceParameters()
         self._least_m_s = max(p.fall_m_s + p.rise_m_s, least_change_m_s(sheet) / 1.5)
-        self._breaks = build_break_finder(sheet, self._least_m_s)
         self._period_s = ball_sampling(sheet.quality).period_us * 1e-6
         self.spec = Spec(
             name="ball_bounce",
             number="2.6",
             level=2,
-            inputs=("ball.state",),
+            inputs=(BREAK,),
             outputs=("ball.bounce",),
-            horizon_us=self._breaks.horizon_us,
             parameters={**msgspec.structs.asdict(p), "least_m_s": round(self._least_m_s, 2)},
             source="ours",
             needs="ball height",
             details={"ball.bounce": ("fall_m_s", "rise_m_s")},
         )
 
-    def initial(self) -> FinderState:
-        """No ball yet."""
-        return self._breaks.initial()
+    def initial(self) -> None:
+        """Each break by itself."""
 
-    def step(self, state: FinderState, event: Event) -> Step[FinderState]:
-        """Judge at each break whether the ground made it."""
-        trail, break_ = self._breaks.look(state, event)
-        if break_ is None or not self._from_ground(break_):
-            return trail, NOTHING
+    def step(self, state: None, event: Event) -> Step[None]:
+        """Judge whether the ground made a break."""
+        break_ = break_of(event)
+        if not self._from_ground(break_):
+            return None, NOTHING
         detail = {"fall_m_s": round(-break_.before[2], 2), "rise_m_s": round(break_.after[2], 2)}
         payload = EventPayload("", "", "", break_.x_m, break_.y_m, break_.z_m, detail=detail)
         bounce = make_event("ball.bounce", break_.ts_us, f"{break_.source}:{break_.ts_us}", payload)
-        return self._breaks.reported(trail, break_), (bounce,)
+        return None, (bounce,)
 
     def _from_ground(self, break_: TrajectoryBreak) -> bool:
         p, (bx, by, falls_m_s), (ax, ay, rises_m_s) = self.parameters, break_.before, break_.after

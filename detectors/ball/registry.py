@@ -12,7 +12,7 @@ from detectors.registry import DetectorEntry
 
 #: In order of their numbers.
 DETECTORS: tuple[DetectorEntry, ...] = (
-    DetectorEntry(lambda s, p: AccelerationPeak(s, p.ball_peak), ("ball_peak",)),
+    DetectorEntry(lambda s, p: AccelerationPeak(s, p.ball_peak, p.ball_bend), ("ball_peak", "ball_bend")),
     DetectorEntry(lambda s, p: BallTurn(s, p.ball_bend), ("ball_bend",)),
     DetectorEntry(lambda s, p: SpeedStep(s, p.ball_bend), ("ball_bend",)),
     DetectorEntry(lambda s, p: BallMotion(s, p.ball_motion), ("ball_motion",)),

@@ -15,11 +15,9 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.contacts.finder import Contact, ContactFinder, Finding
-from detectors.contacts.hits import HitParameters, TouchParameters
+from detectors.contacts.hits import CONTACTS, Contact, contact_of
 from detectors.decisions import at_most, is_over, is_under
 from detectors.emission import make_event
-from detectors.proximity.near import NearParameters
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, height_m, number, payload_of
@@ -96,40 +94,27 @@ class BodyPart:
     Further ``detail``: ``distance_m`` (of the ball, as of the contact), ``limb_m`` (of the ball from his nearest limb).
     """
 
-    def __init__(
-        self,
-        sheet: MatchSheet,
-        parameters: BodyPartParameters | None = None,
-        hit: HitParameters | None = None,
-        touch: TouchParameters | None = None,
-        near: NearParameters | None = None,
-    ) -> None:
+    def __init__(self, sheet: MatchSheet, parameters: BodyPartParameters | None = None) -> None:
         self.parameters = parameters or BodyPartParameters()
-        self._finder = ContactFinder(sheet, hit, touch, near)
         self._has_height = sheet.quality.ball_height
         self.spec = Spec(
             name="body_part",
             number="5.3",
             level=5,
-            inputs=self._finder.inputs,
+            inputs=CONTACTS,
             outputs=("bodypart",),
-            horizon_us=self._finder.horizon_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source="kloppy, SPADL and StatsBomb (body parts); numbers ours",
             team_variants={"bodypart": PARTS},
             details={"bodypart": ("contact", "distance_m", "limb_m")},
         )
 
-    def initial(self) -> Finding:
-        """No contact."""
-        return Finding()
+    def initial(self) -> None:
+        """Each contact by itself."""
 
-    def step(self, state: Finding, event: Event) -> Step[Finding]:
-        """Follow contacts; emit the part of each."""
-        after, found = self._finder.step(state, event)
-        if not found:
-            return after, NOTHING
-        return after, tuple(self._emit(contact) for contact in found)
+    def step(self, state: None, event: Event) -> Step[None]:
+        """Emit the part of a contact."""
+        return None, (self._emit(contact_of(event)),)
 
     def _emit(self, contact: Contact) -> Event:
         made = contact.event
@@ -164,11 +149,8 @@ class HeaderParameters(msgspec.Struct, frozen=True):
     jump_us: Annotated[int, reason("hierarchy 5.4")] = 400_000
 
 
-class HeaderState(msgspec.Struct, frozen=True, gc=False):
-    """State of the finder, and each player's last take-off."""
-
-    finding: Finding = Finding()
-    jumps: tuple[tuple[str, int], ...] = ()
+#: Each player's last take-off: event time in microseconds.
+Jumps = tuple[tuple[str, int], ...]
 
 
 class Header:
@@ -183,12 +165,8 @@ class Header:
         sheet: MatchSheet,
         parameters: HeaderParameters | None = None,
         parts: BodyPartParameters | None = None,
-        hit: HitParameters | None = None,
-        touch: TouchParameters | None = None,
-        near: NearParameters | None = None,
     ) -> None:
         self.parameters, self._parts = parameters or HeaderParameters(), parts or BodyPartParameters()
-        self._finder = ContactFinder(sheet, hit, touch, near)
         # 3.5 reports jumps where each player has a transmitter on each foot.
         feet = {"left_foot", "right_foot"} <= {*sheet.quality.limbs}
         self._jumps = feet and not sheet.quality.framed
@@ -196,9 +174,8 @@ class Header:
             name="header",
             number="5.4",
             level=5,
-            inputs=(*self._finder.inputs, *(("jump.take_off",) if self._jumps else ())),
+            inputs=(*(("jump.take_off",) if self._jumps else ()), *CONTACTS),
             outputs=("header",),
-            horizon_us=self._finder.horizon_us,
             parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self._parts)},
             source="Opta qualifier 'Head'",
             needs="ball height",
@@ -206,23 +183,23 @@ class Header:
             details={"header": ("speed_before_m_s", "speed_after_m_s")},
         )
 
-    def initial(self) -> HeaderState:
-        """No contact, no jump."""
-        return HeaderState()
+    def initial(self) -> Jumps:
+        """No jump."""
+        return ()
 
-    def step(self, state: HeaderState, event: Event) -> Step[HeaderState]:
-        """Remember jumps, follow contacts."""
+    def step(self, state: Jumps, event: Event) -> Step[Jumps]:
+        """Remember jumps; judge each contact."""
         if event.kind == "jump.take_off":
             payload = payload_of(event)
-            oldest_us = event.ts_us - self.spec.horizon_us - self.parameters.jump_us
-            recent = tuple(j for j in state.jumps if j[0] != payload.player and j[1] >= oldest_us)
-            return HeaderState(state.finding, (*recent, (payload.player, event.ts_us))), NOTHING
-        finding, found = self._finder.step(state.finding, event)
-        after = state if finding is state.finding else HeaderState(finding, state.jumps)
-        out = [self._emit(c, state.jumps) for c in found if body_part_of(c, self._parts, True)[0] == "head"]
-        return after, out or NOTHING
+            oldest_us = event.ts_us - self.parameters.jump_us
+            recent = tuple(j for j in state if j[0] != payload.player and j[1] >= oldest_us)
+            return (*recent, (payload.player, event.ts_us)), NOTHING
+        contact = contact_of(event)
+        if body_part_of(contact, self._parts, True)[0] != "head":
+            return state, NOTHING
+        return state, (self._emit(contact, state),)
 
-    def _emit(self, contact: Contact, jumps: tuple[tuple[str, int], ...]) -> Event:
+    def _emit(self, contact: Contact, jumps: Jumps) -> Event:
         made = contact.event
         payload = payload_of(made)
         if self._jumps:

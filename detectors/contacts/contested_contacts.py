@@ -15,15 +15,14 @@ near at a single contact says nothing: of 246 such guesses (seeds 11 to 14 by ra
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
 
-from detectors.contacts.finder import ContactFinder, Finding
-from detectors.contacts.hits import HitParameters, TouchParameters
+from detectors.contacts.hits import CONTACTS, contact_of
 from detectors.decisions import at_least, at_most, below
 from detectors.emission import make_event
-from detectors.proximity.near import NearParameters
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, number, payload_of
@@ -58,64 +57,42 @@ class DeflectionParameters(msgspec.Struct, frozen=True):
     own_us: Annotated[int, reason("ours")] = 2_000_000
 
 
-class LastContact(msgspec.Struct, frozen=True, gc=False):
-    """State of both detectors: that of the finder, and the newest contact."""
-
-    finding: Finding = Finding()
-    last: Event | None = None
-
-
 class Deflection:
     """5.7: ``deflection``: a player turns a fast ball a little and hardly slows it.
 
     ``detail``: ``turn_rad`` over the ground, ``speed_before_m_s``, ``speed_after_m_s``.
     """
 
-    def __init__(
-        self,
-        sheet: MatchSheet,
-        parameters: DeflectionParameters | None = None,
-        hit: HitParameters | None = None,
-        touch: TouchParameters | None = None,
-        near: NearParameters | None = None,
-    ) -> None:
+    def __init__(self, sheet: MatchSheet, parameters: DeflectionParameters | None = None) -> None:
         self.parameters = parameters or DeflectionParameters()
         self._has_height = sheet.quality.ball_height
-        self._finder = ContactFinder(sheet, hit, touch, near)
         self.spec = Spec(
             name="deflection",
             number="5.7",
             level=5,
-            inputs=self._finder.inputs,
+            inputs=CONTACTS,
             outputs=("deflection",),
-            horizon_us=self._finder.horizon_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source="ours",
             team_variants={"deflection": ("",)},
             details={"deflection": ("turn_rad", "speed_before_m_s", "speed_after_m_s")},
         )
 
-    def initial(self) -> LastContact:
-        """No contact."""
-        return LastContact()
+    def initial(self) -> Event | None:
+        """No contact. The state is the newest one."""
+        return None
 
-    def step(self, state: LastContact, event: Event) -> Step[LastContact]:
-        """Follow contacts; judge each by the ball's path before and after."""
-        finding, found = self._finder.step(state.finding, event)
-        if finding is state.finding:
-            return state, NOTHING
-        last, out = state.last, []
-        for contact in found:
-            out += self._judge(contact.event, last)
-            last = contact.event
-        return LastContact(finding, last), out or NOTHING
+    def step(self, state: Event | None, event: Event) -> Step[Event | None]:
+        """Judge a contact by the ball's path before and after."""
+        made = contact_of(event).event
+        return made, self._judge(made, state)
 
-    def _judge(self, made: Event, last: Event | None) -> list[Event]:
+    def _judge(self, made: Event, last: Event | None) -> Sequence[Event]:
         payload, p = payload_of(made), self.parameters
         before_m_s, after_m_s = number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")
         headed = self._has_height and payload.z_m is not None and payload.z_m >= p.head_m
         if headed or not at_least("speed before", before_m_s, p.speed_m_s, "deflection.speed_m_s"):
-            return []
+            return NOTHING
         factor, turn_rad, what = after_m_s / before_m_s, turned_rad(payload), "speed after, of that before"
         deflected = (
             at_least(what, factor, p.least_factor, "deflection.least_factor")
@@ -123,14 +100,14 @@ class Deflection:
             and below("turn of the ball", turn_rad, p.turn_rad, "deflection.turn_rad")
         )
         if not deflected or (last is not None and _own(made, last, p.own_us)):
-            return []
+            return NOTHING
         detail: dict[str, Scalar] = {
             "turn_rad": round(turn_rad, 2),
             "speed_before_m_s": payload.detail["speed_before_m_s"],
             "speed_after_m_s": payload.detail["speed_after_m_s"],
         }
         turned = msgspec.structs.replace(payload, variant="", detail=detail)
-        return [make_event("deflection", made.ts_us, made.source, turned, causes=made.causes)]
+        return (make_event("deflection", made.ts_us, made.source, turned, causes=made.causes),)
 
 
 def turned_rad(payload: EventPayload) -> float:
@@ -162,52 +139,37 @@ class SimultaneousContact:
     ``player`` had the first contact, ``detail.other`` the second, ``detail.apart_us`` later.
     """
 
-    def __init__(
-        self,
-        sheet: MatchSheet,
-        parameters: ContestParameters | None = None,
-        hit: HitParameters | None = None,
-        touch: TouchParameters | None = None,
-        near: NearParameters | None = None,
-    ) -> None:
+    def __init__(self, sheet: MatchSheet, parameters: ContestParameters | None = None) -> None:
         self.parameters = parameters or ContestParameters()
-        self._finder = ContactFinder(sheet, hit, touch, near)
-        # A second contact is reported when it is attributed; the event is dated at the first.
+        # It is known with the second contact, and dated at the first.
         self.spec = Spec(
             name="simultaneous_contact",
             number="5.9",
             level=5,
-            inputs=self._finder.inputs,
+            inputs=CONTACTS,
             outputs=("contest.contact",),
-            horizon_us=self._finder.horizon_us + self.parameters.within_us,
+            horizon_us=self.parameters.within_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source="ours (50-50)",
             details={"contest.contact": ("other", "apart_us")},
         )
 
-    def initial(self) -> LastContact:
-        """No contact."""
-        return LastContact()
+    def initial(self) -> Event | None:
+        """No contact. The state is the newest one that is in no contest."""
+        return None
 
-    def step(self, state: LastContact, event: Event) -> Step[LastContact]:
-        """Follow contacts; compare each with the one before."""
-        finding, found = self._finder.step(state.finding, event)
-        if finding is state.finding:
-            return state, NOTHING
-        last, out = state.last, []
-        for contact in found:
-            contest = self._judge(contact.event, last)
-            out += contest
-            # A contest is over with its second contact; the next one begins anew.
-            last = None if contest else contact.event
-        return LastContact(finding, last), out or NOTHING
+    def step(self, state: Event | None, event: Event) -> Step[Event | None]:
+        """Compare a contact with the one before; a contest is over with its second contact."""
+        made = contact_of(event).event
+        contest = self._judge(made, state)
+        return (None if contest else made), contest
 
-    def _judge(self, made: Event, last: Event | None) -> list[Event]:
+    def _judge(self, made: Event, last: Event | None) -> Sequence[Event]:
         if last is None or payload_of(last).team == payload_of(made).team:
-            return []
+            return NOTHING
         apart_us, within_us = made.ts_us - last.ts_us, self.parameters.within_us
         if not at_most("time between the contacts", apart_us, within_us, "contest.within_us", last.source):
-            return []
+            return NOTHING
         detail: dict[str, Scalar] = {"other": payload_of(made).player, "apart_us": apart_us}
         shared = msgspec.structs.replace(payload_of(last), variant="", detail=detail)
-        return [make_event("contest.contact", last.ts_us, last.source, shared, causes=last.causes)]
+        return (make_event("contest.contact", last.ts_us, last.source, shared, causes=last.causes),)

@@ -12,13 +12,15 @@ given to one of these *candidates* (``ball.closest`` of 4.1), by distance and by
 (:mod:`detectors.contacts.contact_attribution`). Without a candidate there is no hit. Two peaks within a few
 milliseconds are judged together. A soft touch waits in the same way; if a hit follows within ``yield_us``, both were
 one contact, and only the hit is published.
+
+Both share each contact, with its candidates, with the other detectors of this level (:class:`Contact`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, NamedTuple, cast
 
 import msgspec
 
@@ -50,6 +52,25 @@ from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 NOBODY = Closest()
+
+#: Kinds of the contacts that 5.1 and 5.2 share; the payload is a :class:`Contact`.
+CONTACTS = ("hit.contact", "touch.contact")
+
+
+class Contact(msgspec.Struct, frozen=True, gc=False):
+    """A ``hit`` or ``touch`` event, and its candidates, nearest first."""
+
+    event: Event
+    candidates: tuple[Candidate, ...]
+
+
+class Attributed(NamedTuple):
+    """A contact's cause, what is known of it, who made it (None if nobody did), and its candidates."""
+
+    cause: Event
+    payload: EventPayload
+    by: Candidate | None
+    near: tuple[Candidate, ...]
 
 
 class ContactState(msgspec.Struct, frozen=True, gc=False):
@@ -105,7 +126,8 @@ class PlayerHitsBall:
             number="5.1",
             level=5,
             inputs=("frame", "ball.accel_peak", "direction", "ball.closest"),
-            outputs=("hit",),
+            outputs=("hit", "hit.contact"),
+            internal=("hit.contact",),
             horizon_us=self._rule.horizon_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source="000 Fig 3; 002 5.1; DEBS 2013 Q2",
@@ -155,7 +177,8 @@ class SoftTouch:
             number="5.2",
             level=5,
             inputs=("frame", "ball.accel_peak", "ball.turn", "ball.speed_step", "direction", "ball.closest"),
-            outputs=("touch",),
+            outputs=("touch", "touch.contact"),
+            internal=("touch.contact",),
             horizon_us=self._rule.horizon_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam (ball hit); databallpy (gain rule)",
@@ -188,6 +211,11 @@ class SoftTouch:
                 return state, NOTHING
             return ContactState(state.closest, event, state.closest, state.last), NOTHING
         return follow_candidates(state, event), NOTHING
+
+
+def contact_of(event: Event) -> Contact:
+    """The payload of one of :data:`CONTACTS`."""
+    return cast(Contact, event.payload)
 
 
 def is_hit(peak: Event, share_min: float) -> bool:
@@ -245,17 +273,14 @@ def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[Contact
         chances: Chances = ()
         if by is not None and not rule.limbs:
             chances = chances_of(near, payload, rule, last, contact.ts_us - last.at_us)
-        return _emit_contacts(state.closest, last, [(contact, payload, by)], rule, chances)
+        return _emit_contacts(state.closest, last, [Attributed(contact, payload, by, near)], rule, chances)
     apart_us, what = contact.ts_us - first.ts_us, "time between contacts that are judged together"
     note(what, apart_us, "at most", rule.pair_us, "", rule.kind, "µs")
-    one, two, onward = _both(state, first, contact, rule)
-    return _emit_contacts(state.closest, last, [(first, onward, one), (contact, payload, two)], rule)
+    return _emit_contacts(state.closest, last, _both(state, first, contact, rule), rule)
 
 
-def _both(
-    state: ContactState, first: Event, second: Event, rule: ContactRule
-) -> tuple[Candidate | None, Candidate | None, EventPayload]:
-    """The players of two contacts at once, and the payload of the first.
+def _both(state: ContactState, first: Event, second: Event, rule: ContactRule) -> tuple[Attributed, Attributed]:
+    """Attribute two contacts at once.
 
     First it tries to give the contacts to two different players. If that does not fit, each contact is judged by
     itself, in order.
@@ -274,27 +299,28 @@ def _both(
             one, two = was[1], player_of(same, second.ts_us, payload, _last(first.ts_us, onward, was[1], last), rule)
         elif now is not None:
             two = now[1]
-    if one is not None and two is not None and one.object_id != two.object_id:
-        return one, two, onward
-    plain = payload_of(first)
-    one = player_of(near_first, first.ts_us, plain, last, rule)
-    then = last if one is None else _last(first.ts_us, plain, one, last)
-    return one, player_of(near, second.ts_us, payload, then, rule), plain
+    if one is None or two is None or one.object_id == two.object_id:
+        onward = payload_of(first)
+        one = player_of(near_first, first.ts_us, onward, last, rule)
+        then = last if one is None else _last(first.ts_us, onward, one, last)
+        two = player_of(near, second.ts_us, payload, then, rule)
+    return Attributed(first, onward, one, near_first), Attributed(second, payload, two, near)
 
 
 def _emit_contacts(
     closest: Closest,
     last: PreviousContact,
-    attributed: Sequence[tuple[Event, EventPayload, Candidate | None]],
+    attributed: Sequence[Attributed],
     rule: ContactRule,
     chances: Chances = (),
 ) -> Step[ContactState]:
     """The state and the events of attributed contacts; ``chances`` are those of a contact that was judged alone."""
-    out = []
-    for contact, payload, by in attributed:
+    out: list[Event] = []
+    for cause, payload, by, near in attributed:
         if by is not None:
-            last = _last(contact.ts_us, payload, by, last, chances)
-            out.append(_contact(rule.kind, contact, payload, by))
+            last = _last(cause.ts_us, payload, by, last, chances)
+            made = _contact(rule.kind, cause, payload, by)
+            out += made, Event(f"{rule.kind}.contact", made.ts_us, made.source, payload=Contact(made, near))
             if rule.share_min and is_recording():
                 speed_m_s = max(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s"))
                 share = number(payload, "delta_v_m_s") / speed_m_s if speed_m_s else 1.0

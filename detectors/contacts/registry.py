@@ -12,19 +12,11 @@ from detectors.registry import DetectorEntry
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: PlayerHitsBall(s, p.hit, p.near), ("hit", "near")),
     DetectorEntry(lambda s, p: SoftTouch(s, p.touch, p.near), ("touch", "near")),
-    DetectorEntry(lambda s, p: BodyPart(s, p.body_part, p.hit, p.touch, p.near), ("body_part", "hit", "touch", "near")),
+    DetectorEntry(lambda s, p: BodyPart(s, p.body_part), ("body_part",)),
     DetectorEntry(
-        lambda s, p: Header(s, p.header, p.body_part, p.hit, p.touch, p.near),
-        ("header", "body_part", "hit", "touch", "near"),
-        lambda quality: quality.ball_height,
+        lambda s, p: Header(s, p.header, p.body_part), ("header", "body_part"), lambda quality: quality.ball_height
     ),
-    DetectorEntry(
-        lambda s, p: Deflection(s, p.deflection, p.hit, p.touch, p.near),
-        ("deflection", "hit", "touch", "near"),
-    ),
-    DetectorEntry(lambda s, p: KickReleased(s, p.release, p.hit, p.near), ("release", "hit", "near")),
-    DetectorEntry(
-        lambda s, p: SimultaneousContact(s, p.contest, p.hit, p.touch, p.near),
-        ("contest", "hit", "touch", "near"),
-    ),
+    DetectorEntry(lambda s, p: Deflection(s, p.deflection), ("deflection",)),
+    DetectorEntry(lambda s, p: KickReleased(s, p.release), ("release",)),
+    DetectorEntry(lambda s, p: SimultaneousContact(s, p.contest), ("contest",)),
 )

@@ -11,24 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated
 
 import msgspec
 
 from detectors.ball.optical_breaks import fits_optical_breaks
 from detectors.ball.trajectory_breaks import possible_velocity
-from detectors.contacts.hits import (
-    ContactState,
-    HitParameters,
-    await_contact,
-    close_contact,
-    follow_candidates,
-    hit_rule,
-    is_hit,
-)
+from detectors.contacts.hits import contact_of
 from detectors.decisions import above, at_least
 from detectors.emission import make_event
-from detectors.proximity.near import NearParameters
 from detectors.reasons import reason
 from detectors.signals.kernels.break_solver import AIRBORNE_M
 from detectors.signals.sampling import ball_sampling
@@ -63,10 +55,14 @@ class ReleaseParameters(msgspec.Struct, frozen=True):
 
 
 class ReleaseState(msgspec.Struct, frozen=True, gc=False):
-    """State of 5.1, the hit whose ball has not left yet, and the newest frame."""
+    """State of the detector.
 
-    contact: ContactState = ContactState()
-    hit: Event | None = None
+    Attributes:
+        hits: the hit whose ball has not left yet; before it those since the newest frame, and the one before them.
+        frame: the newest frame.
+    """
+
+    hits: tuple[Event, ...] = ()
     frame: Event | None = None
 
 
@@ -76,29 +72,20 @@ class KickReleased:
     Only a released kick can be a pass or a shot; a dribbler's push is not released. Dated at that instant; the id
     derives from the hit's ball state. ``detail`` has ``kick_us``, ``kick_x_m``, ``kick_y_m``, ``kick_z_m`` of the hit,
     or of a later kick that was not seen, the speeds around the hit (``speed_before_m_s``, ``speed_after_m_s``) and the
-    ball's velocity on leaving (``vx_m_s``, ``vy_m_s``, ``vz_m_s``). As a detector reads lower levels only, that of 5.1
-    runs here once more, by the same code. A new hit replaces the one that waits for its release.
+    ball's velocity on leaving (``vx_m_s``, ``vy_m_s``, ``vz_m_s``). A new hit replaces the one that waits for its
+    release.
     """
 
-    def __init__(
-        self,
-        sheet: MatchSheet,
-        parameters: ReleaseParameters | None = None,
-        hit: HitParameters | None = None,
-        near: NearParameters | None = None,
-    ) -> None:
+    def __init__(self, sheet: MatchSheet, parameters: ReleaseParameters | None = None) -> None:
         self.parameters = parameters or ReleaseParameters()
-        self._hit = hit or HitParameters()
-        self._rule = hit_rule(sheet, self._hit, near or NearParameters())
         self._fitted, self._period_us = fits_optical_breaks(sheet.quality), ball_sampling(sheet.quality).period_us
         self.spec = Spec(
             name="kick_released",
             number="5.8",
             level=5,
-            inputs=("frame", "ball.accel_peak", "direction", "ball.closest"),
+            inputs=("frame", "hit.contact"),
             outputs=("kick.released",),
-            horizon_us=self._rule.horizon_us,
-            parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self._hit)},
+            parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam kickDetection",
             team_variants={"kick.released": ("",)},
             details={
@@ -121,42 +108,27 @@ class KickReleased:
         return ReleaseState()
 
     def step(self, state: ReleaseState, event: Event) -> Step[ReleaseState]:
-        """Follow the hits as 5.1 does, and the distance frame by frame."""
-        if event.kind in ("direction", "ball.closest"):
-            return ReleaseState(follow_candidates(state.contact, event), state.hit, state.frame), NOTHING
-        if event.kind == "ball.accel_peak":
-            if not is_hit(event, self._rule.share_min):
-                return state, NOTHING
-            contact, hits = await_contact(state.contact, event, self._rule)
-            return self._hits(state, contact, hits, state.frame)
-        contact, hits = close_contact(state.contact, event, self._rule)
-        held = contact.first or contact.waiting
-        if held is not None and state.frame is not None and state.frame.ts_us >= held.ts_us:
-            # The frame before the waiting contact is needed later.
-            return ReleaseState(contact, state.hit, state.frame), NOTHING
-        after, out = self._hits(state, contact, hits, event)
-        if after.hit is None or contact.waiting is not None:
-            return after, out
-        released = self._released(after.hit, event, self.parameters.release_m, "release.release_m")
+        """Follow the hits, and frame by frame the distance of the ball from its kicker."""
+        frame = state.frame
+        if event.kind == "hit.contact":
+            hits = (*state.hits, contact_of(event).event)
+            if frame is None or frame.ts_us < event.ts_us:
+                return ReleaseState(hits, frame), NOTHING
+            return ReleaseState(hits[-1:], frame), self._left_their_zone(hits, frame)
+        if not state.hits:
+            return ReleaseState((), event), NOTHING
+        out = self._left_their_zone(state.hits, event)
+        released = self._released(state.hits[-1], event, self.parameters.release_m, "release.release_m")
         if released is None:
-            return after, out
-        return ReleaseState(contact, None, event), (*out, released)
+            return ReleaseState(state.hits[-1:], event), out
+        return ReleaseState((), event), (*out, released)
 
-    def _hits(
-        self, state: ReleaseState, contact: ContactState, hits: Sequence[Event], frame: Event | None
-    ) -> Step[ReleaseState]:
-        """A new hit by another player releases the old one if the ball had left its zone by then."""
-        if not hits:
-            return ReleaseState(contact, state.hit, frame), NOTHING
-        out: list[Event] = []
-        old = state.hit
-        for new in hits:
-            if old is not None and frame is not None and _player(old) != _player(new):
-                before = state.frame if state.frame is not None and state.frame.ts_us >= new.ts_us else frame
-                released = self._released(old, before, self.parameters.apart_m, "release.apart_m")
-                out += [released] if released else []
-            old = new
-        return ReleaseState(contact, old, frame), tuple(out)
+    def _left_their_zone(self, hits: Sequence[Event], frame: Event) -> tuple[Event, ...]:
+        """Release hits that a hit by another player follows, if the ball had left their zone by the first frame."""
+        apart_m = self.parameters.apart_m
+        followed = [old for old, new in pairwise(hits) if _player(old) != _player(new)]
+        left = [self._released(old, frame, apart_m, "release.apart_m") for old in followed]
+        return tuple(released for released in left if released is not None)
 
     def _velocity(self, hit: Event, kicked: EventPayload, ball: BallState, now_us: int) -> tuple[float, float, float]:
         """Velocity of the ball as it leaves; a camera's from the segment after the hit, not from two frames."""

@@ -78,6 +78,17 @@ def fold(detector: Detector[object], events: Iterable[Event]) -> list[Event]:
     return out
 
 
+def chained(events: Iterable[Event], *detectors: Detector[object]) -> list[Event]:
+    """Return what the last of some detectors publishes; each is given the events and what those before it conclude."""
+    known, found = list(events), list[Event]()
+    for detector in detectors:
+        kinds = detector.spec.inputs
+        heard = [event for event in known if event.kind in kinds]
+        found = fold(detector, sorted(heard, key=lambda e: (e.ts_us, kinds.index(e.kind))))
+        known += found
+    return [event for event in found if event.kind not in detectors[-1].spec.internal]
+
+
 def rows_of(events: Iterable[Event]) -> list[tuple[str, str, str]]:
     """(kind, variant, team) of sparse events: what most tests compare."""
     rows: list[tuple[str, str, str]] = []

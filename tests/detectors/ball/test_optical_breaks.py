@@ -20,8 +20,9 @@ from football.constants import BALL_SPEED_MAX_M_S
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import BallState, BodyState, EventPayload, build_frame
 from football.pitch import pitch_of
+from middleware.detector import Detector
 from middleware.events import Event
-from tests.detectors.scene import fold
+from tests.detectors.scene import chained
 
 CAMERA = Quality(25.0, 25.0, (), True, 0.05, "optical")
 SHEET = MatchSheet(quality=CAMERA)
@@ -57,15 +58,11 @@ def player(name: str, x_m: float, y_m: float, vx_m_s: float = 0.0) -> BodyState:
     return BodyState(name, "home" if name.startswith("home") else "away", "", x_m, y_m, 0.0, vx_m_s, 0.0)
 
 
-def hits(states: list[Event], *players: BodyState, detector: object = None) -> list[Event]:
-    """Events of 5.1, or of another detector, from a ball among players who stand still."""
+def hits(states: list[Event], *players: BodyState, above: Sequence[Detector[object]] = ()) -> list[Event]:
+    """Events of 5.1, or of the last detector above it, from a ball among players who stand still."""
     everybody = tuple(sorted(players, key=lambda p: p.object_id))
     frames = [Event("frame", e.ts_us, "frame", e.seq, build_frame(e.payload, everybody)) for e in states]  # type: ignore[arg-type]
-    closest = [e for e in fold(Near(SHEET), frames) if e.kind == "ball.closest"]
-    order = ("frame", "ball.accel_peak", "ball.closest")
-    events = [*frames, *fold(AccelerationPeak(SHEET), states), *closest]
-    events.sort(key=lambda e: (e.ts_us, order.index(e.kind)))
-    return fold(detector or PlayerHitsBall(SHEET), events)  # type: ignore[arg-type]
+    return chained([*states, *frames], AccelerationPeak(SHEET), Near(SHEET), PlayerHitsBall(SHEET), *above)
 
 
 def payload(event: Event) -> EventPayload:
@@ -83,7 +80,7 @@ def test_only_cameras_fast_enough_are_fitted_by_pieces() -> None:
 @pytest.mark.parametrize("late_s", [0.0, 0.01, 0.02, 0.03])
 def test_a_contact_is_dated_between_frames(seed: int, late_s: float) -> None:
     at_s = 1.0 + late_s
-    out = fold(AccelerationPeak(SHEET), ball([(0, 0, 0, 0.11), (at_s, 3, 0, 0.11), (2, 3, 14, 0.11)], seed))
+    out = chained(ball([(0, 0, 0, 0.11), (at_s, 3, 0, 0.11), (2, 3, 14, 0.11)], seed), AccelerationPeak(SHEET))
     assert len(out) == 1
     assert abs(out[0].ts_us - at_s * 1e6) <= 10_000
     assert abs(payload(out[0]).x_m - 3.0) < 0.05  # type: ignore[operator]
@@ -92,8 +89,8 @@ def test_a_contact_is_dated_between_frames(seed: int, late_s: float) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_push_of_1_m_s_is_found_and_a_ball_that_rolls_on_has_no_corner(seed: int) -> None:
     pushed = [(0.0, 0.0, 0.0, 0.11), (1.0, 3.0, 0.0, 0.11), (2.0, 7.1, 0.3, 0.11)]
-    assert len(fold(AccelerationPeak(SHEET), ball(pushed, seed))) == 1
-    assert fold(AccelerationPeak(SHEET), ball([(0, -20, 0, 0.11), (6, 20, 5, 0.11)], seed)) == []
+    assert len(chained(ball(pushed, seed), AccelerationPeak(SHEET))) == 1
+    assert chained(ball([(0, -20, 0, 0.11), (6, 20, 5, 0.11)], seed), AccelerationPeak(SHEET)) == []
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -101,8 +98,8 @@ def test_grass_slows_a_ball_without_anybody(seed: int) -> None:
     """From 5 to 3.5 m/s on its way: nobody is needed; with as much of a turn somebody is."""
     slowed = [(0.0, 0.0, 0.0, 0.11), (1.0, 5.0, 0.0, 0.11), (2.0, 8.5, 0.0, 0.11)]
     turned = [(0.0, 0.0, 0.0, 0.11), (1.0, 5.0, 0.0, 0.11), (2.0, 8.5, 2.0, 0.11)]
-    assert fold(AccelerationPeak(SHEET), ball(slowed, seed)) == []
-    assert len(fold(AccelerationPeak(SHEET), ball(turned, seed))) == 1
+    assert chained(ball(slowed, seed), AccelerationPeak(SHEET)) == []
+    assert len(chained(ball(turned, seed), AccelerationPeak(SHEET))) == 1
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -119,7 +116,8 @@ def test_a_place_that_is_wrong_is_no_pair_of_contacts(seed: int) -> None:
     assert isinstance(wrong.payload, BallState)
     place = replace_y(wrong.payload, wrong.payload.y_m + 0.8)
     assert (
-        fold(AccelerationPeak(SHEET), [*states[:30], msgspec.structs.replace(wrong, payload=place), *states[31:]]) == []
+        chained([*states[:30], msgspec.structs.replace(wrong, payload=place), *states[31:]], AccelerationPeak(SHEET))
+        == []
     )
 
 
@@ -137,7 +135,7 @@ IN_THE_AIR: dict[str, tuple[Sequence[Waypoint], bool]] = {
 @pytest.mark.parametrize("way", IN_THE_AIR)
 def test_heights_that_shake_do_not_hide_a_contact_in_the_air_and_make_none(way: str, seed: int) -> None:
     points, played = IN_THE_AIR[way]
-    out = fold(AccelerationPeak(SHEET), ball(points, seed, height_m=0.25))
+    out = chained(ball(points, seed, height_m=0.25), AccelerationPeak(SHEET))
     assert [abs(e.ts_us - 500_000) <= 60_000 for e in out] == [True] * played
 
 
@@ -181,7 +179,7 @@ def test_a_ball_leaves_as_the_fit_of_its_kick_has_it() -> None:
     """Two frames are 1 cm wrong each: 0.35 m/s; the velocity of the piece is known better."""
     way = [(0.0, 0.0, 0.0, 0.11), (1.01, 0.0, 0.0, 0.11), (2.0, 14.85, 0.0, 0.11)]
     for seed in range(4):
-        left = hits(ball(way, seed, 0.02), player("home_9", -0.4, 0.0), detector=KickReleased(SHEET))
+        left = hits(ball(way, seed, 0.02), player("home_9", -0.4, 0.0), above=[KickReleased(SHEET)])
         assert abs(payload(left[0]).detail["vx_m_s"] - 15.0) < 0.5
         assert abs(payload(left[0]).detail["vy_m_s"]) < 0.5
 
@@ -196,8 +194,8 @@ def test_the_goal_is_more_open_where_shots_are_taken() -> None:
 def test_a_fit_that_says_more_than_any_ball_can_do_is_made_as_short_and_the_strike_stays_a_hit(seed: int) -> None:
     way = [(0.0, 0.0, 0.0, 0.11), (1.01, 3.0, 0.0, 0.11), (1.4, 3.0, 20.3, 6.0)]
     states, kicker = ball(way, seed), player("home_9", 3.0, -0.4)
-    for detector in (PlayerHitsBall(SHEET), KickReleased(SHEET)):
-        (struck,) = hits(states, kicker, detector=detector)
+    for above in ((), (KickReleased(SHEET),)):
+        (struck,) = hits(states, kicker, above=above)
         vx, vy, vz = (float(payload(struck).detail[name]) for name in ("vx_m_s", "vy_m_s", "vz_m_s"))  # type: ignore[arg-type]
         assert math.hypot(vx, vy, vz) == pytest.approx(BALL_SPEED_MAX_M_S, abs=2.0)
         assert math.hypot(vx, vy, vz) <= BALL_SPEED_MAX_M_S + 0.02
@@ -250,7 +248,7 @@ def test_heights_that_jump_part_no_kick_into_two(seed: int) -> None:
     for at, up_m in zip(range(26, 31), (0.6, 1.0, 0.7, 0.9, 0.8), strict=True):
         high = msgspec.structs.replace(states[at].payload, z_m=0.1 + up_m)  # type: ignore[type-var]
         states[at] = msgspec.structs.replace(states[at], payload=high)
-    assert len([e for e in fold(AccelerationPeak(SHEET), states) if e.ts_us < 1_100_000]) == 1
+    assert len([e for e in chained(states, AccelerationPeak(SHEET)) if e.ts_us < 1_100_000]) == 1
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -258,6 +256,6 @@ def test_a_kick_that_was_not_seen_is_dated_where_the_ball_left_its_kicker(seed: 
     """He stops the ball; then the track repeats its position while he kicks it."""
     way = [(0.0, -8.0, 0.0, 0.11), (1.0, 0.0, 0.0, 0.11), (2.0, 0.8, 0.0, 0.11), (3.2, 0.8, 18.0, 0.11)]
     states = repeated(ball(way, seed), 1.4, 2.16)
-    (left,) = hits(states, player("home_9", 0.5, -0.3), detector=KickReleased(SHEET))
+    (left,) = hits(states, player("home_9", 0.5, -0.3), above=[KickReleased(SHEET)])
     assert payload(left).detail["kick_us"] == pytest.approx(2_000_000, abs=60_000)
     assert payload(left).detail["kick_x_m"] == pytest.approx(0.8, abs=0.3)

@@ -17,7 +17,7 @@ from detectors.proximity.near import Candidate, Closest, Near
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import BallState, EventPayload, LimbRun
 from middleware.events import Event
-from tests.detectors.scene import fold, frame_event
+from tests.detectors.scene import chained, fold, frame_event
 
 LIVE = Quality(200.0, 50.0, ("left_foot", "right_foot"), True, 0.02, "rtls")
 SHEET = MatchSheet(quality=LIVE)
@@ -47,7 +47,7 @@ def test_a_window_is_as_long_as_the_noise_asks_for():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_touch_of_2_m_s_is_found_amid_2_cm_of_noise(seed: int):
-    out = fold(AccelerationPeak(SHEET), ball([(0, 0, 0), (1, 4, 0), (2, 8, 2.2)], seed))
+    out = chained(ball([(0, 0, 0), (1, 4, 0), (2, 8, 2.2)], seed), AccelerationPeak(SHEET))
     assert len(out) == 1
     payload = out[0].payload
     assert isinstance(payload, EventPayload)
@@ -57,11 +57,11 @@ def test_a_touch_of_2_m_s_is_found_amid_2_cm_of_noise(seed: int):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_ball_that_rolls_has_no_kink(seed: int):
-    assert fold(AccelerationPeak(SHEET), ball([(0, -20, 0), (10, 20, 5)], seed)) == []
+    assert chained(ball([(0, -20, 0), (10, 20, 5)], seed), AccelerationPeak(SHEET)) == []
 
 
 def test_two_contacts_60_ms_apart_are_two():
-    out = fold(AccelerationPeak(SHEET), ball([(0, 0, 0), (1, 5, 0), (1.06, 5.9, 0), (2, 5.9, 12)], 1))
+    out = chained(ball([(0, 0, 0), (1, 5, 0), (1.06, 5.9, 0), (2, 5.9, 12)], 1), AccelerationPeak(SHEET))
     assert [round(event.ts_us / 1e4) for event in out] == pytest.approx([100, 106], abs=1)
 
 
@@ -69,13 +69,13 @@ def test_two_contacts_60_ms_apart_are_two():
 def test_a_weak_contact_40_ms_after_another_is_found_by_the_whole_way_through_both(seed: int):
     """The 8 states between alone tell the speed there with an error of 0.4 m/s or more."""
     turned = ball([(0, 0, 0), (1, 2, 0), (1.04, 2.08, 0.16), (2, 5.92, 0.16)], seed, noise_m=0.012)
-    peaks = fold(AccelerationPeak(SHEET), turned)
+    peaks = chained(turned, AccelerationPeak(SHEET))
     assert [event.ts_us for event in peaks] == pytest.approx([1_000_000, 1_040_000], abs=15_000)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_one_contact_alone_has_no_second_one_near_it(seed: int):
-    assert len(fold(AccelerationPeak(SHEET), ball([(0, 0, 0), (1, 2, 0), (2, 2, 9)], seed))) == 1
+    assert len(chained(ball([(0, 0, 0), (1, 2, 0), (2, 2, 9)], seed), AccelerationPeak(SHEET))) == 1
 
 
 def test_a_step_there_and_back_within_10_ms_is_an_echo():
@@ -86,12 +86,12 @@ def test_a_step_there_and_back_within_10_ms_is_an_echo():
         else e
         for e in way
     ]
-    assert [e for e in fold(AccelerationPeak(SHEET), off) if e.payload.detail["noise_m_s"] > 1.5] == []
+    assert [e for e in chained(off, AccelerationPeak(SHEET)) if e.payload.detail["noise_m_s"] > 1.5] == []
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_kick_that_is_blocked_after_20_ms_is_two_contacts(seed: int):
-    out = fold(AccelerationPeak(SHEET), ball([(0, 0, 0), (1, 3, 0), (1.02, 3.4, 0), (2, 3.4, 9.8)], seed))
+    out = chained(ball([(0, 0, 0), (1, 3, 0), (1.02, 3.4, 0), (2, 3.4, 9.8)], seed), AccelerationPeak(SHEET))
     assert [round(event.ts_us / 1e4) for event in out] == pytest.approx([100, 102], abs=1)
     kick, block = (event.payload.detail for event in out)
     assert kick["speed_after_m_s"] == pytest.approx(20.0, abs=4.0)
@@ -113,7 +113,7 @@ def in_flight(begins_m_s: float, seed: int) -> list[Event]:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_turn_of_a_ball_at_the_top_of_its_flight_is_no_kink(seed: int):
-    assert fold(AccelerationPeak(SHEET), in_flight(4.0, seed)) == []
+    assert chained(in_flight(4.0, seed), AccelerationPeak(SHEET)) == []
 
 
 @pytest.mark.parametrize(("before_m_s", "after_m_s", "bounce"), [(4.0, 3.0, True), (4.0, 4.0, True), (2.0, 4.0, False)])
@@ -128,7 +128,7 @@ def test_an_echo_that_is_told_by_its_quality_is_no_kink():
         state = events[i].payload
         moved = BallState(state.x_m, state.y_m + 0.4, state.z_m, 0.0, 0.0, 0.0, 5_000, 0.4)
         events[i] = Event("ball.state", events[i].ts_us, "ball", i, moved)
-    assert fold(AccelerationPeak(SHEET), events) == []
+    assert chained(events, AccelerationPeak(SHEET)) == []
 
 
 def _foot(player: str, limb: str, x_m: float, z_m: float = 0.05) -> Event:
@@ -167,7 +167,7 @@ def test_who_carries_the_ball_hits_it_when_he_gets_it_and_when_he_lets_it_go():
     near = [Event("ball.closest", 0, "ball", 0, Closest((held,)))]
     order = ("frame", "ball.accel_peak", "ball.closest")
     events = sorted([*frames, *near, *peaks], key=lambda e: (e.ts_us, order.index(e.kind)))
-    assert [e.ts_us for e in fold(PlayerHitsBall(SHEET), events)] == [100_000, 1_200_000]
+    assert [e.ts_us for e in chained(events, PlayerHitsBall(SHEET))] == [100_000, 1_200_000]
 
 
 def test_a_limb_is_between_the_positions_around_an_instant_and_carried_on_after_the_last():

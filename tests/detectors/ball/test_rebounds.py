@@ -7,12 +7,13 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
+from detectors.ball.changes import AccelerationPeak
 from detectors.ball.rebounds import POST_RADIUS_M, BallBounce, Woodwork
 from football.constants import BALL_RADIUS_M
 from football.match_sheet import MatchSheet
 from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M
 from middleware.events import Event
-from tests.detectors.scene import ball_track, fold, path
+from tests.detectors.scene import ball_track, chained, fold, path
 
 SHEET = MatchSheet()
 AXIS_X_M = 52.5 - POST_RADIUS_M
@@ -28,7 +29,7 @@ def way(*points: tuple[float, float, float], seconds: float = 0.4) -> list[Event
 
 
 def test_a_ball_that_comes_down_and_goes_on_bounces_once_where_it_was_lowest():
-    out = fold(BallBounce(SHEET), way((0, 0, 2), (4, 0, 0.11), (7, 0, 1.2)))
+    out = chained(way((0, 0, 2), (4, 0, 0.11), (7, 0, 1.2)), AccelerationPeak(SHEET), BallBounce(SHEET))
     assert [e.kind for e in out] == ["ball.bounce"]
     assert abs(out[0].ts_us - 400_000) <= 10_000, "to a quarter of a frame"
     fall_m_s = out[0].payload.detail["fall_m_s"]
@@ -46,7 +47,7 @@ def test_a_ball_that_comes_down_and_goes_on_bounces_once_where_it_was_lowest():
     ],
 )
 def test_what_is_no_bounce(points):
-    assert fold(BallBounce(SHEET), way(*points)) == []
+    assert chained(way(*points), AccelerationPeak(SHEET), BallBounce(SHEET)) == []
 
 
 def struck(sign: float, y_m: float, from_y_m: float, z_m: float = 1.0, seconds: float = 0.48) -> list[Event]:

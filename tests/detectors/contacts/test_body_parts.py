@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from detectors.contacts.body_parts import BodyPart, BodyPartParameters, Header, body_part_of
-from detectors.contacts.finder import Contact
+from detectors.contacts.hits import Contact, PlayerHitsBall
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest
 from football.match_sheet import MatchSheet
@@ -14,7 +14,7 @@ from football.payloads import EventPayload
 from middleware.events import Event
 from tests.detectors import stage
 from tests.detectors.contacts.test_contacts_of_the_ball import clock, closest, peak
-from tests.detectors.scene import fold
+from tests.detectors.scene import chained
 
 
 def contact(
@@ -59,7 +59,7 @@ def test_a_ball_without_height_is_played_by_what_nobody_knows():
 
 def test_a_part_has_the_time_the_player_and_the_name_of_its_hit():
     events = [closest(0, "home_2", dx_m=0.3), peak(40_000), *clock(0, 40_000, 80_000)]
-    out = fold(BodyPart(MatchSheet()), sorted(events, key=lambda e: (e.ts_us, e.kind != "frame")))
+    out = chained(events, PlayerHitsBall(MatchSheet()), BodyPart(MatchSheet()))
     assert [(e.ts_us, e.source, e.payload.player, e.payload.variant) for e in out] == [
         (40_000, "ball:40000", "home_2", "other")
     ]
@@ -92,11 +92,10 @@ def test_a_header_is_jumping_if_its_player_left_the_ground_shortly_before(took_o
         for player in ("home_2", "away_3"):
             payload = EventPayload("", player[:4], player)
             events.append(make_event("jump.take_off", took_off_us, f"{player}:{took_off_us}", payload))
-    order = ("frame", "ball.accel_peak", "jump.take_off", "ball.closest")
-    out = fold(Header(sheet), sorted(events, key=lambda e: (e.ts_us, order.index(e.kind))))
+    out = chained(events, PlayerHitsBall(sheet), Header(sheet))
     assert [(e.payload.variant, e.payload.player, e.source) for e in out] == [(variant, "home_2", "ball:40000")]
 
 
 def test_a_volley_is_no_header():
     events = [closest(0, "home_2", dx_m=0.3), peak(40_000), *clock(0, 40_000, 80_000)]
-    assert fold(Header(MatchSheet()), sorted(events, key=lambda e: (e.ts_us, e.kind != "frame"))) == []
+    assert chained(events, PlayerHitsBall(MatchSheet()), Header(MatchSheet())) == []

@@ -13,7 +13,7 @@ from detectors.proximity.near import Candidate, Closest, Near, NearestPlayer, Po
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload
 from middleware.events import Event
-from tests.detectors.scene import ball_track, body, fold, frame_event, path, rows_of
+from tests.detectors.scene import ball_track, body, chained, fold, frame_event, path, rows_of
 
 SHEET = MatchSheet()
 ROLL = [(0.0, 0.0), *path((0.0, 0.0), (4.0, 0.0), 0.4)]
@@ -31,14 +31,14 @@ def bent(end: tuple[float, ...]) -> list[Event]:
 def test_a_peak_is_as_strong_as_the_change_of_velocity_and_dated_at_the_corner(
     end: tuple[float, float], strength: str
 ) -> None:
-    out = fold(AccelerationPeak(SHEET), bent(end))
+    out = chained(bent(end), AccelerationPeak(SHEET))
     assert [row[1] for row in rows_of(out)] == ([strength] if strength else [])
     assert all(event.ts_us == 400_000 for event in out)
 
 
 def test_a_kick_between_two_samples_is_one_peak() -> None:
     track = [(0.0, 0.0)] * 6 + [(0.3 + 0.8 * i, 0.0) for i in range(8)]
-    out = fold(AccelerationPeak(SHEET), ball_track(track))
+    out = chained(ball_track(track), AccelerationPeak(SHEET))
     assert [row[1] for row in rows_of(out)] == ["hard"]
     assert abs(out[0].ts_us - 225_000) <= 5_000, "between the sixth and the seventh frame"
     assert out[0].payload.detail["speed_after_m_s"] == pytest.approx(20.0, rel=0.04)
@@ -48,14 +48,14 @@ def test_a_single_wrong_position_is_no_contact() -> None:
     track = [*ROLL, *path((4.0, 0.0), (8.0, 0.0), 0.4)]
     track[9] = (track[9][0], 0.5)
     events = ball_track(track)
-    assert fold(AccelerationPeak(SHEET), events) == []
-    assert fold(BallTurn(SHEET), events) == []
-    assert fold(SpeedStep(SHEET), events) == []
+    assert chained(events, AccelerationPeak(SHEET)) == []
+    assert chained(events, AccelerationPeak(SHEET), BallTurn(SHEET)) == []
+    assert chained(events, AccelerationPeak(SHEET), SpeedStep(SHEET)) == []
 
 
 def test_a_jump_of_the_whole_track_is_no_contact() -> None:
     events = ball_track([*ROLL, *path((4.0, 1.2), (8.0, 1.2), 0.4)])
-    assert fold(AccelerationPeak(SHEET), events) == []
+    assert chained(events, AccelerationPeak(SHEET)) == []
 
 
 def test_velocities_of_different_runs_are_not_compared() -> None:
@@ -65,7 +65,7 @@ def test_velocities_of_different_runs_are_not_compared() -> None:
         Event(e.kind, e.ts_us, e.source, 100 + i, type(e.payload)(**{**_fields(e), "run": i + 1}))
         for i, e in enumerate(rolling)
     ]
-    assert fold(AccelerationPeak(SHEET), [*resting, *fresh]) == []
+    assert chained([*resting, *fresh], AccelerationPeak(SHEET)) == []
 
 
 def _fields(event: Event) -> dict[str, object]:
@@ -73,20 +73,22 @@ def _fields(event: Event) -> dict[str, object]:
 
 
 def test_a_turn_is_told_once_with_ground_or_air() -> None:
-    assert rows_of(fold(BallTurn(SHEET), bent((4.0, 4.0)))) == [("ball.turn", "ground", "")]
+    assert rows_of(chained(bent((4.0, 4.0)), AccelerationPeak(SHEET), BallTurn(SHEET))) == [("ball.turn", "ground", "")]
     high = ball_track([*((x, y, 2.0) for x, y in ROLL), *path((4.0, 0.0, 2.0), (4.0, 4.0, 2.0), 0.4)])
-    assert rows_of(fold(BallTurn(SHEET), high)) == [("ball.turn", "air", "")]
+    assert rows_of(chained(high, AccelerationPeak(SHEET), BallTurn(SHEET))) == [("ball.turn", "air", "")]
 
 
 def test_a_speed_step_needs_a_slow_ball_afterwards() -> None:
-    assert rows_of(fold(SpeedStep(SHEET), bent((5.0, 0.0)))) == [("ball.speed_step", "down", "")]
-    assert fold(SpeedStep(SHEET), bent((12.0, 0.0))) == [], "20 m/s is not slow"
+    assert rows_of(chained(bent((5.0, 0.0)), AccelerationPeak(SHEET), SpeedStep(SHEET))) == [
+        ("ball.speed_step", "down", "")
+    ]
+    assert chained(bent((12.0, 0.0)), AccelerationPeak(SHEET), SpeedStep(SHEET)) == [], "20 m/s is not slow"
 
 
 def test_a_bounce_says_so() -> None:
     falling = [(0.4 * i, 0.0, 3.0 - 0.3 * i) for i in range(11)]
     rising = [(4.0 + 0.4 * i, 0.0, 0.2 * i) for i in range(1, 8)]
-    out = fold(AccelerationPeak(SHEET), ball_track([*falling, *rising]))
+    out = chained(ball_track([*falling, *rising]), AccelerationPeak(SHEET))
     assert [e.payload.detail["bounce"] for e in out] == [True]
 
 
@@ -144,7 +146,7 @@ def hits(*events: Event) -> list[tuple[int, str]]:
     ordered = sorted(
         events, key=lambda e: (e.ts_us, ("frame", "ball.accel_peak", "direction", "ball.closest").index(e.kind))
     )
-    return [(e.ts_us, e.payload.player) for e in fold(PlayerHitsBall(SHEET), ordered)]
+    return [(e.ts_us, e.payload.player) for e in chained(ordered, PlayerHitsBall(SHEET))]
 
 
 def test_a_not_b_then_c_is_a_hit() -> None:
@@ -229,15 +231,15 @@ def test_weak_peaks_and_bounces_are_no_hits(other: Event) -> None:
 def test_the_shaking_of_a_fast_ball_is_no_hit_where_no_corner_is_fitted() -> None:
     shaken, slow = peak(40_000, delta_v_m_s=2.5, speed_before_m_s=20.0), MatchSheet(quality=Quality(10.0, 10.0))
     events = [clock(0)[0], closest(0, "home_2"), shaken, *clock(40_000, 80_000)]
-    assert fold(PlayerHitsBall(slow), events) == []
-    assert len(fold(PlayerHitsBall(SHEET), events)) == 1
+    assert chained(events, PlayerHitsBall(slow)) == []
+    assert len(chained(events, PlayerHitsBall(SHEET))) == 1
 
 
 def test_a_soft_touch_yields_to_a_hit_of_the_same_contact() -> None:
     def touches(*events: Event) -> list[int]:
         order = ("frame", "ball.accel_peak", "ball.turn", "ball.speed_step", "ball.closest")
         ordered = sorted(events, key=lambda e: (e.ts_us, order.index(e.kind)))
-        return [e.ts_us for e in fold(SoftTouch(SHEET), ordered)]
+        return [e.ts_us for e in chained(ordered, SoftTouch(SHEET))]
 
     step = peak(40_000, "down", "ball.speed_step")
     scene = [closest(0, "home_2"), step, *clock(0, 40_000, 80_000, 120_000, 160_000)]
@@ -252,6 +254,6 @@ def test_a_kick_is_released_once_and_only_when_the_ball_has_gone() -> None:
 
     scene = [at(0, 0.3), closest(0, "home_2"), at(0.04, 0.3), peak(40_000), at(0.08, 0.8), at(0.12, 1.6)]
     scene += [at(0.16, 2.2), at(0.2, 2.6), at(0.24, 3.4)]
-    out = fold(KickReleased(SHEET), scene)
+    out = chained(scene, PlayerHitsBall(SHEET), KickReleased(SHEET))
     assert [(e.ts_us, e.source, e.payload.player) for e in out] == [(200_000, "ball:40000", "home_2")]
     assert out[0].payload.detail["kick_us"] == 40_000

@@ -18,7 +18,7 @@ from football.payloads import EventPayload, payload_of
 from middleware.events import Event
 from tests.detectors import stage
 from tests.detectors.actions.test_actions import event
-from tests.detectors.scene import body, fold, frame_event, rows_of
+from tests.detectors.scene import body, chained, fold, frame_event, rows_of
 
 RADIO = MatchSheet(quality=stage.RTLS)
 ORDER = ("ball.accel_peak", "ball.closest", "frame")
@@ -50,7 +50,7 @@ def hits(*causes: Event) -> list[tuple[int, str]]:
     """Milliseconds and player of the hits."""
     frames = [frame_event(ms / 1000, (0.0, 0.0), []) for ms in range(0, 2500, 20)]
     ordered = sorted([*causes, *frames], key=lambda e: (e.ts_us, ORDER.index(e.kind)))
-    return [(e.ts_us // 1000, e.payload.player) for e in fold(PlayerHitsBall(RADIO), ordered)]
+    return [(e.ts_us // 1000, e.payload.player) for e in chained(ordered, PlayerHitsBall(RADIO))]
 
 
 FOOT = ("home_6", "left_foot", 0.1, 0.0)
@@ -119,7 +119,7 @@ def test_of_two_centroids_it_is_the_one_who_is_with_the_ball_before_and_after(
     ]
     causes = Event("ball.closest", 1_000_000, "ball", 0, Closest(tuple(near))), peak(1_000, 5.0, 7.5)
     events = [causes[1], causes[0], frame_event(1.04, (0.0, 0.0), [])]
-    assert [e.payload.player for e in fold(PlayerHitsBall(MatchSheet()), events)] == [made_by]
+    assert [e.payload.player for e in chained(events, PlayerHitsBall(MatchSheet()))] == [made_by]
 
 
 @pytest.mark.parametrize(("ahead_m", "made_by"), [(0.7, "home_6"), (1.05, "away_4")], ids=["in reach", "out of reach"])
@@ -133,7 +133,7 @@ def test_a_ball_out_of_the_reach_of_who_had_it_was_taken_by_the_opponent_at_it(a
     first = msgspec.structs.replace(near(0.3, 2.0), ts_us=100_000)
     second = msgspec.structs.replace(near(ahead_m, 0.6), ts_us=800_000)
     events = [pushed, first, frame_event(0.14, (0.0, 0.0), []), taken, second, frame_event(0.84, (0.0, 0.0), [])]
-    assert [e.payload.player for e in fold(PlayerHitsBall(MatchSheet()), events)] == ["home_6", made_by]
+    assert [e.payload.player for e in chained(events, PlayerHitsBall(MatchSheet()))] == ["home_6", made_by]
 
 
 def test_of_two_centroids_who_may_have_had_the_ball_both_are_preferred() -> None:
@@ -146,7 +146,7 @@ def test_of_two_centroids_who_may_have_had_the_ball_both_are_preferred() -> None
         contacts = (peak(100, 0.5, 4.0), near(100, 0.3, first_rival_m)), (peak(600, 4.0, 2.0), near(600, 0.5, 0.2))
         frames = [frame_event(ms / 1000, (0.0, 0.0), []) for ms in (140, 640)]
         events = [e for (made, around), frame in zip(contacts, frames, strict=True) for e in (made, around, frame)]
-        return [e.payload.player for e in fold(PlayerHitsBall(MatchSheet()), events)]
+        return [e.payload.player for e in chained(events, PlayerHitsBall(MatchSheet()))]
 
     assert players(2.0) == ["home_6", "home_6"], "he had it for sure"
     assert players(0.35) == ["home_6", "away_4"], "it was as likely the other one's"
@@ -234,7 +234,7 @@ def test_in_the_way_of_who_has_just_kicked_is_rather_an_opponent_than_a_mate() -
 def test_of_a_ball_that_is_met_at_once_the_second_contact_tells_how_it_left_the_first() -> None:
     causes = [closest(90, FOOT), peak(100, 2.0, 9.0), closest(110, ("away_4", "left_foot", 0.13, 0.0))]
     causes += [peak(115, 14.0, 1.0), *(frame_event(ms / 1000, (0.0, 0.0), []) for ms in range(0, 400, 20))]
-    found = fold(PlayerHitsBall(RADIO), sorted(causes, key=lambda e: (e.ts_us, ORDER.index(e.kind))))
+    found = chained(sorted(causes, key=lambda e: (e.ts_us, ORDER.index(e.kind))), PlayerHitsBall(RADIO))
     speeds = [(e.payload.detail["vx_m_s"], e.payload.detail["delta_v_m_s"]) for e in found]
     assert speeds == [(14.0, 12.0), (1.0, 13.0)]
     assert found[0].payload.detail["speed_after_m_s"] == 14.0

@@ -8,20 +8,20 @@ import pytest
 from msgspec.structs import replace
 
 from detectors.contacts.contested_contacts import Deflection, SimultaneousContact
+from detectors.contacts.hits import PlayerHitsBall
 from detectors.proximity.near import Candidate, Closest
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload
 from middleware.events import Event
 from tests.detectors import stage
 from tests.detectors.contacts.test_contacts_of_the_ball import clock, closest, peak
-from tests.detectors.scene import fold
+from tests.detectors.scene import chained
 
 SHEET = MatchSheet()
-ORDER = ("frame", "ball.accel_peak", "ball.turn", "ball.speed_step", "ball.closest")
 
 
-def played(detector, *events: Event) -> list[Event]:
-    return fold(detector, sorted(events, key=lambda e: (e.ts_us, ORDER.index(e.kind))))
+def played(detector: type, sheet: MatchSheet, *events: Event) -> list[Event]:
+    return chained(events, PlayerHitsBall(sheet), detector(sheet))
 
 
 def bent(ts_us: int, before_m_s: float, after_m_s: float, turn_rad: float) -> Event:
@@ -52,16 +52,16 @@ def bent(ts_us: int, before_m_s: float, after_m_s: float, turn_rad: float) -> Ev
 )
 def test_a_deflection_leaves_a_fast_ball_nearly_as_it_was(before_m_s, after_m_s, turn_rad, found):
     made = bent(40_000, before_m_s, after_m_s, turn_rad)
-    out = played(Deflection(SHEET), closest(0, "home_2"), made, *clock(0, 40_000, 80_000))
+    out = played(Deflection, SHEET, closest(0, "home_2"), made, *clock(0, 40_000, 80_000))
     assert [(e.ts_us, e.payload.player, e.source) for e in out] == [(40_000, "home_2", "ball:40000")] * found
 
 
 def test_a_runner_who_pushes_his_own_ball_on_does_not_deflect_it():
     push = [closest(0, "home_2"), bent(40_000, 5.0, 12.0, 0.0), *clock(0, 40_000, 80_000)]
     again = [bent(1_000_000, 10.0, 9.0, 0.3), *clock(1_000_000, 1_040_000)]
-    assert played(Deflection(SHEET), *push, *again) == []
+    assert played(Deflection, SHEET, *push, *again) == []
     late = [bent(3_000_000, 10.0, 9.0, 0.3), *clock(3_000_000, 3_040_000)]
-    assert [e.ts_us for e in played(Deflection(SHEET), *push, *late)] == [3_000_000]
+    assert [e.ts_us for e in played(Deflection, SHEET, *push, *late)] == [3_000_000]
 
 
 def feet(ts_us: int, **distances_m: float) -> Event:
@@ -77,9 +77,9 @@ RTLS = MatchSheet(quality=stage.RTLS)
 
 def test_an_opponents_foot_at_one_contact_is_no_contest():
     distances_m = {"home_2": 0.15, "away_4": 0.16}
-    assert played(SimultaneousContact(RTLS), feet(39_000, **distances_m), peak(40_000), *clock(0, 40_000, 60_000)) == []
+    assert played(SimultaneousContact, RTLS, feet(39_000, **distances_m), peak(40_000), *clock(0, 40_000, 60_000)) == []
     both = closest(0, "home_2", "away_4", dx_m=0.5)
-    assert played(SimultaneousContact(SHEET), both, peak(40_000), *clock(0, 40_000, 80_000)) == []
+    assert played(SimultaneousContact, SHEET, both, peak(40_000), *clock(0, 40_000, 80_000)) == []
 
 
 @pytest.mark.parametrize(("apart_us", "second", "contest"), [(80_000, "away_4", True), (120_000, "away_4", False),
@@ -91,6 +91,6 @@ def test_two_contacts_of_opponents_within_a_tenth_of_a_second(apart_us, second, 
         peak(40_000 + apart_us),
         *clock(100_000, 120_000, 140_000, 160_000, 180_000),
     ]
-    out = played(SimultaneousContact(RTLS), *events)
+    out = played(SimultaneousContact, RTLS, *events)
     expected = [(40_000, "home_2", {"other": second, "apart_us": apart_us})] if contest else []
     assert [(e.ts_us, e.payload.player, e.payload.detail) for e in out] == expected
