@@ -185,7 +185,6 @@ def _covers(state: State, row: int, height: float) -> float:
 
 def play(state: State, row: int, after_s: float, height: float, part: str) -> None:
     """Play a free ball within reach: control it, or pass, shoot or clear with the first touch."""
-    provider_truth.loose_duel(state, row)
     if part == "head":
         _header(state, row, after_s)
         return
@@ -197,6 +196,7 @@ def play(state: State, row: int, after_s: float, height: float, part: str) -> No
     if not mine and speed > 5.0 and (stretched or state.chance(min(0.8, 0.12 + 0.045 * (speed - 5.0)))):
         deflect(state, row, after_s, float(state.reach_m[row]))
         return
+    provider_truth.loose_duel(state, row)
     near = state.pressure(row)
     x, y, _ = ball_actions.ball_position_at(state, after_s)
     team = int(state.team[row])
@@ -383,10 +383,11 @@ def win(state: State, row: int, after_s: float) -> None:
         # Into touch is safe.
         angle, poke = math.copysign(math.pi / 2, by) + state.draw(0.0, 0.5), poke + 3.0
     out = (float(0.3 * vx + poke * math.cos(angle)), float(0.3 * vy + poke * math.sin(angle)), 0.0)
-    state.disputed = True
+    state.disputed, had = True, provider_truth.has_ball(state, holder)
     index = ball_actions.contact(state, row, "foot", out, "tackle", after_s=after_s)
     state.disputed = False
-    provider_truth.tackle(state, row, holder, index)
+    if had:
+        provider_truth.tackle(state, row, holder, index)
     state.idle_s[holder] = max(state.idle_s[holder], state.now_s + 0.45)
     state.give_control(team)
     state.holder, state.action = -1, None

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from simulator.play import referee
+from simulator.play import provider_truth, referee
 from simulator.play.match_state import State
 
 
@@ -35,6 +35,7 @@ def press(state: State) -> None:
         state.targets[first] = bx + lead * vx + dx / d * off, by + lead * vy + dy / d * off
         state.paces[first] = 7.2 if near > 2.5 or math.hypot(vx, vy) > 4.0 else 5.5
         state.facing[first] = np.nan
+        provider_truth.attacked(state, first)
         referee.pulled(state, first, state.holder)
         if len(order) > 2:
             _cover(state, order[1:3].tolist(), (dx / d, dy / d), d)

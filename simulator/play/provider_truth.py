@@ -5,10 +5,11 @@ Sources: Opta (Stats Perform), published event definitions; of the duel StatsBom
 * *Duel* (StatsBomb): two opponents contest the ball in play, and one of them wins it: a tackle, a dribble past an
   opponent, a 50/50 for a loose ball. Being near an opponent with the ball is none. A foul is an event of its own (Opta
   counts those on the player in possession, too).
-* *Tackle*: a player takes the ball from an opponent who has it, by playing it. It is won if the tackler's team plays
-  the ball next, or the ball goes out; it is lost if the other team plays it next. A try that misses the ball is none.
-* *Take-on*: a player with the ball tries to get past an opponent. It is won if the opponent is near enough to play the
-  ball, is passed, and is left behind; it is lost if he takes it. Who runs along has not been beaten.
+* *Tackle*: a player takes the ball from an opponent who is clearly in possession, by playing it. It is won if the
+  tackler's team plays the ball next, or the ball goes out; it is lost if the other team plays it next. A try that
+  misses the ball is none.
+* *Take-on*: a player with the ball tries to get past an opponent. It is won if an opponent who goes for the ball can
+  reach it, is passed, and is left behind; it is lost if he takes it. Who runs along has not been beaten.
 * *Aerial duel*: both jump and challenge each other in the air.
 * *Interception*: a player reads an opponent's pass, and moves into its line. Of the pass an analyst sees where it went.
 * *Recovery*: a player wins a ball that nobody has, or that an opponent played directly to him, and secures it for his
@@ -35,12 +36,16 @@ _STRUCK = ("deflection", "block", "handle")
 AERIAL_M, TOGETHER_S = 1.5, 0.6
 #: A loose ball: so slow and so low; both are so near, and run for it.
 LOOSE_M_S, LOOSE_M, RUNS_M_S = 8.0, 0.7, 9.0
+#: It has been nobody's for as long as a loose ball (6.11) has.
+FREE_S = 0.5
 #: A scramble is one duel: touches within this time belong together.
 ONE_S = 3.0
 #: 7.12: least speed of who takes an opponent on; so far behind and so soon he is passed; so long the ball is kept.
 TAKES_ON_M_S, BEHIND_M, PASSED_S, KEPT_S = 2.5, 0.3, 1.5, 0.5
 #: The opponent is so near when he is passed, and so far when the ball has been kept.
 FACED_M, LEFT_M = 1.5, 1.0
+#: 7.13: who is tackled has had the ball for so long: the same foot needs 0.28 s to touch it again.
+HAS_S = 0.3
 
 
 def challenge(
@@ -55,14 +60,14 @@ def challenge(
 
 
 def loose_duel(state: State, row: int) -> None:
-    """Write a duel for a loose ball that ``row`` is about to touch, if an opponent beside it runs for it, too.
+    """Write a duel for a loose ball that ``row`` is about to play, if an opponent beside it runs for it, too.
 
-    A pass on its way to a team mate is not loose.
+    A pass on its way to a team mate is not loose, nor is a ball that somebody has touched just now.
     """
     x, y, z = state.ball.position
     if state.flight is not None and state.flight.mate >= 0:
         return
-    if state.now_s - state.watching.disputed_s < ONE_S:
+    if state.now_s - state.watching.disputed_s < ONE_S or state.now_s - float(state.touched_s.max()) < FREE_S:
         return
     if state.moving() > LOOSE_M_S or z > 1.0 or state.paces[row] < RUNS_M_S:
         return
@@ -74,7 +79,8 @@ def loose_duel(state: State, row: int) -> None:
 def tackle(state: State, row: int, holder: int, index: int) -> None:
     """Write a tackle with its duel, and the take-on that it ends; ``index`` is the row of the contact.
 
-    Who plays the ball next decides whether it is won.
+    Who plays the ball next decides whether it is won. The take-on is of a player who runs at the tackler: an analyst
+    sees where he runs, and no plan.
     """
     t_s = state.truth.rows[index].t_s
     won = state.truth.add("tackle.won", t_s, row, None, "", (index,), on=id_of(holder))
@@ -82,8 +88,17 @@ def tackle(state: State, row: int, holder: int, index: int) -> None:
     state.watching.tackle = won
     state.watching.takeon = None
     challenge(state, holder, row, row, t_s, None, won)
-    if state.speed(holder) > TAKES_ON_M_S and _ahead_m(state, row, holder, heading(state, holder)) > 0.0:
+    if state.speed(holder) > TAKES_ON_M_S and _ahead_m(state, row, holder, _movement(state, holder)) > 0.0:
         state.truth.add("takeon.lost", t_s, holder, None, "", (won,), to=id_of(row))
+
+
+def has_ball(state: State, row: int) -> bool:
+    """True if a player is clearly in possession: nobody touched the ball after him, and he could have twice.
+
+    Who is given the ball by a script has it.
+    """
+    truth = state.truth
+    return truth.owner < 0 or (truth.owner == row and state.now_s - truth.rows[truth.gain].t_s >= HAS_S)
 
 
 def settle_tackle(state: State, team: int = -1) -> None:
@@ -103,7 +118,16 @@ def missed(state: State, row: int, holder: int) -> None:
     if watched is not None and (watched.holder, watched.rival) == (holder, row):
         return
     if state.whistle is None and state.advantage is None:
-        tried(state, holder, row, heading(state, holder))
+        tried(state, holder, row, _movement(state, holder))
+
+
+def attacked(state: State, row: int) -> None:
+    """Begin to watch whether the opponent who attacks the holder of the ball is passed, once he can reach the ball."""
+    holder = state.holder
+    if state.watching.takeon is not None or state.whistle is not None or state.speed(holder) <= TAKES_ON_M_S:
+        return
+    if state.gap(row, *state.ball.position[:2]) <= float(state.reach_m[row]):
+        tried(state, holder, row, _movement(state, holder))
 
 
 def tried(state: State, holder: int, rival: int, way: tuple[float, float]) -> None:
@@ -136,16 +160,11 @@ def watch_take_on(state: State) -> None:
         challenge(state, tried.holder, tried.rival, tried.holder, tried.passed_s, tried.position, won)
 
 
-def heading(state: State, row: int) -> tuple[float, float]:
-    """Return the direction in which a player means to carry the ball, as a unit vector; his movement without a plan."""
-    x, y = state.xy(row)
-    action = state.action
-    if action is not None and action.kind == "carry":
-        dx, dy = action.target[0] - x, action.target[1] - y
-    else:
-        dx, dy = float(state.columns[row, 2]), float(state.columns[row, 3])
-    away = max(math.hypot(dx, dy), 1e-9)
-    return dx / away, dy / away
+def _movement(state: State, row: int) -> tuple[float, float]:
+    """Return the direction in which a player moves, as a unit vector."""
+    dx, dy = float(state.columns[row, 2]), float(state.columns[row, 3])
+    size = max(math.hypot(dx, dy), 1e-9)
+    return dx / size, dy / size
 
 
 def _ahead_m(state: State, row: int, of: int, way: tuple[float, float]) -> float:

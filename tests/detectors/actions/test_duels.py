@@ -121,6 +121,8 @@ def test_two_opponents_who_run_for_a_loose_ball_are_in_a_duel_once_in_a_scramble
     assert duels(other, go(2.6, 5.0), go(3.0, 1.0), taken) == duels(other, go(3.0, 5.0), taken), "they brake at it"
     assert duels(other, go(1.9, 5.0), go(3.0, 1.0), taken) == [], "they have walked since"
     assert duels(other, go(3.0, 1.0), taken) == [], "they walk"
+    alone = go(2.7, 5.0, away_x_m=2.0)
+    assert duels(other, alone, go(3.0, 5.0), about("hit", 3.1, "home_9")) == [], "he was there before"
     passed = about("hit", 0.9, "home_6", speed_after_m_s=12.0)
     assert duels(passed, go(3.0, 5.0), taken) == [], "it was passed to somebody"
     assert duels(about("hit", 2.9, "home_6"), go(3.0, 5.0), taken) == [], "it has just been played"

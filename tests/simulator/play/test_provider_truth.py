@@ -112,6 +112,25 @@ def test_a_take_on_is_won_once_the_opponent_is_passed_and_left_and_the_ball_is_k
         assert all(row.t_s == passed_s for row in state.truth.rows)
 
 
+def test_who_is_tackled_is_clearly_in_possession() -> None:
+    for owner, since_s, has in ((HOLDER, 0.4, True), (HOLDER, 0.1, False), (RIVAL, 0.4, False), (-1, 0.0, True)):
+        state = state_with({})
+        state.tick = 100
+        state.truth.gain = state.truth.add("possession.gain", state.now_s - since_s, HOLDER, (0.0, 0.0, 0.1))
+        state.truth.owner = owner
+        assert provider_truth.has_ball(state, HOLDER) is has
+
+
+def test_who_attacks_the_ball_and_can_reach_it_may_be_passed() -> None:
+    for rival_x, speed_m_s, watched in ((1.0, 4.0, True), (2.5, 4.0, False), (1.0, 1.0, False), (-0.2, 4.0, False)):
+        state = state_with({HOLDER: (0.0, 0.0), RIVAL: (rival_x, 0.0)})
+        state.holder = state.last = HOLDER
+        state.columns[HOLDER, 2:4] = speed_m_s, 0.0
+        moving_ball(state, 0.5, 0.0, speed=4.0)
+        provider_truth.attacked(state, RIVAL)
+        assert (state.watching.takeon is not None) is watched
+
+
 def test_an_opponent_who_is_not_in_the_way_is_not_taken_on() -> None:
     state = state_with({HOLDER: (0.0, 0.0), RIVAL: (-0.8, 0.3)})
     state.holder = state.last = HOLDER
@@ -148,6 +167,9 @@ def test_a_loose_ball_is_a_duel_if_both_run_for_it() -> None:
         state.flight = flight_of(state, meant)
         provider_truth.loose_duel(state, HOLDER)
         assert kinds(state).count("duel.start") == kinds(state).count("duel.end") == duels
+        state.watching.disputed_s, state.touched_s[MATE] = -9.0, state.now_s - 0.2
+        provider_truth.loose_duel(state, HOLDER)
+        assert kinds(state).count("duel.start") == duels, "it has just been touched"
 
 
 def test_a_duel_names_both_and_who_won_it() -> None:
