@@ -333,7 +333,7 @@ class Duel:
         return tuple(lately.values())
 
     def _arrived(self, before: tuple[tuple[str, float], ...], frame: Frame) -> tuple[tuple[str, float], ...]:
-        """Who is near the ball as the first player comes to it; nobody while none is there."""
+        """The players near the ball as the first one comes to it; none while nobody is there."""
         p, ball = self.parameters, frame.ball
         if ball is None:
             return ()
