@@ -30,12 +30,8 @@ from scipy.optimize import minimize
 from bench.accuracy import needed
 from bench.ragged import instants, spoiled
 from detectors.catalogue import build_detectors
-from detectors.contacts.contact_attribution import (
-    ContactParameters,
-    PreviousContact,
-    chances_of,
-    contact_rule,
-)
+from detectors.contacts.contact_attribution import PreviousContact, chances_of
+from detectors.contacts.contact_parameters import ContactParameters, contact_rule
 from detectors.contacts.hits import CONTACTS, contact_of
 from detectors.proximity.near import Candidate, NearParameters
 from football.match_sheet import MatchSheet, Team

@@ -27,15 +27,13 @@ import msgspec
 from detectors.ball.changes import CHANGE, is_fitted
 from detectors.contacts.contact_attribution import (
     Chances,
-    ContactParameters,
-    ContactRule,
     PreviousContact,
     candidates_at,
     chances_of,
-    contact_rule,
     other_candidate,
     player_of,
 )
+from detectors.contacts.contact_parameters import ContactParameters, ContactRule, contact_rule
 from detectors.decisions import is_recording, note
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest, NearParameters

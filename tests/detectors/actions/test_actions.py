@@ -115,6 +115,15 @@ def test_a_restart_that_others_have_played_on_shows_no_pass(kick_s: float, more:
     assert [e.kind for e in found] == ["pass.attempt"] * passes
 
 
+@pytest.mark.parametrize(("shape", "passes"), [(False, 1), (True, 0)], ids=["corner kick", "penalty kick"])
+def test_a_kick_that_only_players_show_is_a_pass_but_for_a_penalty_kick(shape: bool, passes: int) -> None:
+    more = {"kick_us": 5_000_000, "fallback": False, "penalty_shape": shape}
+    live = event("phase.live", 5, "home_9", "goal line", 52.5, 34.0, **more)
+    causes = [event("direction", 0.5, "home_9"), event("phase.dead", 1, variant="goal line")]
+    found = fold(PassAttempt(SHEET), [*causes, frame_event(4.96, None, cast()), live])
+    assert [e.payload.player for e in found] == ["home_9"] * passes
+
+
 def test_the_takers_own_restart_does_not_end_his_pass() -> None:
     causes = [event("pass.attempt", 1, "home_9"), event("possession.gain", 1.3, "home_9", "restart")]
     causes += [event("possession.gain", 2, "home_8", "hit")]

@@ -152,6 +152,24 @@ def test_of_two_centroids_who_may_have_had_the_ball_both_are_preferred() -> None
     assert players(0.35) == ["home_6", "away_4"], "it was as likely the other one's"
 
 
+@pytest.mark.parametrize(("after_m_s", "headed"), [(-6.0, True), (8.0, False)], ids=["sent back", "noise"])
+def test_a_ball_that_is_measured_above_every_head_and_turns_was_headed(after_m_s: float, headed: bool) -> None:
+    near = Closest((Candidate("home_6", "home_6", "home", "", 0.5, 0.0, 0.5),))
+    causes = [peak(100, 12.0, after_m_s, z_m=3.1), Event("ball.closest", 100_000, "ball", 0, near)]
+    found = fold(PlayerHitsBall(MatchSheet()), [*causes, frame_event(0.14, (0.0, 0.0), [])])
+    assert [e.payload.player for e in found] == ["home_6"] * headed
+
+
+@pytest.mark.parametrize(("after_m_s", "by"), [(13.0, "home_6"), (1.0, "away_4")], ids=["kicked", "stopped"])
+def test_who_has_just_touched_a_ball_may_kick_it_at_once_but_not_stop_it(after_m_s: float, by: str) -> None:
+    own, rival = (Candidate(name, name, name[:4], "", 0.5, 0.0, 0.5) for name in ("home_6", "away_4"))  # type: ignore[arg-type]
+    alone, both = Closest((own,)), Closest((own, rival))
+    first = [peak(100, 1.0, 4.0), Event("ball.closest", 100_000, "ball", 0, alone), frame_event(0.14, (0.0, 0.0), [])]
+    second = [peak(280, 4.0, after_m_s), Event("ball.closest", 280_000, "ball", 1, both)]
+    found = fold(PlayerHitsBall(MatchSheet()), [*first, *second, frame_event(0.32, (0.0, 0.0), [])])
+    assert [e.payload.player for e in found] == ["home_6", by]
+
+
 def test_of_two_feet_at_the_ball_it_is_rather_his_who_had_it() -> None:
     rival = ("away_4", "right_foot", 0.05, 0.0)
     both = closest(300, rival, FOOT)
@@ -339,6 +357,17 @@ def test_a_ball_that_somebody_has_met_already_is_no_dribble(met_by: str, left_m_
     met = [event("hit", 1.2, met_by)] if met_by else []
     out = fold(PassAttempt(RADIO), [*causes, *met, msgspec.structs.replace(left, payload=kicked)])
     assert [payload_of(e).player for e in out] == ["home_6"] * attempts
+
+
+@pytest.mark.parametrize(
+    ("left_m_s", "mate_y_m", "attempts"), [(9.0, 15.0, 1), (9.0, 30.0, 0), (6.0, 5.0, 0)], ids=["late", "alone", "soon"]
+)
+def test_a_ball_that_a_mate_would_reach_as_soon_as_its_kicker_is_passed_if_that_is_late(
+    left_m_s: float, mate_y_m: float, attempts: int
+) -> None:
+    people = [body("home_6", 0.0, 0.0), body("home_8", 12.0, mate_y_m)]
+    causes = [event("hit", 0.9, "home_6"), frame_event(1.0, (2.3, 0.0), people)]
+    assert len(fold(PassAttempt(RADIO), [*causes, released(1.0, "home_6", 3.0, left_m_s)])) == attempts
 
 
 def attempt(at_s: float = 1.0, left_after_s: float = 0.0) -> Event:
