@@ -1,4 +1,4 @@
-"""What the attribution of contacts (5.1, 5.2) compares with: parameters, and the rule that an input makes of them."""
+"""Parameters of the attribution of contacts (5.1, 5.2), and the rule that an input makes of them."""
 
 from __future__ import annotations
 
