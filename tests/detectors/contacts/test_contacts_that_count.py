@@ -157,7 +157,7 @@ def test_a_ball_that_is_measured_above_every_head_and_turns_was_headed(after_m_s
     near = Closest((Candidate("home_6", "home_6", "home", "", 0.5, 0.0, 0.5),))
     causes = [peak(100, 12.0, after_m_s, z_m=3.1), Event("ball.closest", 100_000, "ball", 0, near)]
     found = fold(PlayerHitsBall(MatchSheet()), [*causes, frame_event(0.14, (0.0, 0.0), [])])
-    assert [e.payload.player for e in found] == ["home_6"] * headed
+    assert [e.payload.player for e in found if e.kind == "hit"] == ["home_6"] * headed
 
 
 @pytest.mark.parametrize(("after_m_s", "by"), [(13.0, "home_6"), (1.0, "away_4")], ids=["kicked", "stopped"])
@@ -167,7 +167,7 @@ def test_who_has_just_touched_a_ball_may_kick_it_at_once_but_not_stop_it(after_m
     first = [peak(100, 1.0, 4.0), Event("ball.closest", 100_000, "ball", 0, alone), frame_event(0.14, (0.0, 0.0), [])]
     second = [peak(280, 4.0, after_m_s), Event("ball.closest", 280_000, "ball", 1, both)]
     found = fold(PlayerHitsBall(MatchSheet()), [*first, *second, frame_event(0.32, (0.0, 0.0), [])])
-    assert [e.payload.player for e in found] == ["home_6", by]
+    assert [e.payload.player for e in found if e.kind == "hit"] == ["home_6", by]
 
 
 def test_of_two_feet_at_the_ball_it_is_rather_his_who_had_it() -> None:
