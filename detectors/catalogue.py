@@ -36,7 +36,7 @@ from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload
 from football.pitch import Pitch, pitch_of
 from middleware.detector import Detector, Known, Spec
-from middleware.hierarchy import position
+from middleware.hierarchy import walk_order
 
 if TYPE_CHECKING:
     from detectors.patterns.detector import PatternDetector
@@ -112,7 +112,7 @@ def build_detectors(
             requested = not entry.opt_in_name or entry.opt_in_name in extra
             (chosen if requested else optional).append(entry.build(sheet, thresholds))
     # From the last in the walk to the first, so that one pass also finds what feeds an added detector.
-    for detector in sorted(optional, key=position, reverse=True):
+    for detector in reversed(walk_order(optional)):
         if any(kind in reader.spec.inputs for kind in detector.spec.outputs for reader in chosen):
             chosen.append(detector)
     specs = [detector.spec for detector in chosen if detector not in watching]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 
 from middleware.detector import Detector
 
@@ -20,7 +21,7 @@ class Hierarchy:
 
     Args:
         raw_kinds: kinds that come from outside, in canonical rank order.
-        detectors: any order; they are sorted by (level, number, name).
+        detectors: any order; they are sorted by :func:`walk_order`.
 
     Attributes:
         producer: kind -> index of the detector that emits it; raw kinds have none.
@@ -40,7 +41,7 @@ class Hierarchy:
 
     def __init__(self, raw_kinds: Sequence[str], detectors: Iterable[Detector[object]]) -> None:
         self.raw_kinds = tuple(raw_kinds)
-        self.detectors = tuple(sorted(detectors, key=position))
+        self.detectors = tuple(walk_order(detectors))
         self.producer: dict[str, int] = {}
         self.rank: dict[str, int] = {kind: i for i, kind in enumerate(self.raw_kinds)}
         self._number_kinds()
@@ -106,14 +107,33 @@ class Hierarchy:
         return min(_LAG_MAX_US, self.max_reach_us[index] + self.detectors[index].spec.horizon_us)
 
 
+def walk_order(detectors: Iterable[Detector[object]]) -> list[Detector[object]]:
+    """Return detectors in the order of the walk: by level, in a level by number, but after those that feed them.
+
+    Raises:
+        HierarchyError: some detectors of a level feed each other.
+    """
+    ordered: list[Detector[object]] = []
+    waiting = sorted(detectors, key=_position)
+    while waiting:
+        level = waiting[0].spec.level
+        peers = list(takewhile(lambda one: one.spec.level == level, waiting))  # noqa: B023
+        shared = {kind for one in peers for kind in one.spec.internal}
+        free = next((one for one in peers if shared.isdisjoint(one.spec.inputs)), None)
+        if free is None:
+            raise HierarchyError(f"{', '.join(one.spec.name for one in peers)} feed each other")
+        ordered.append(free)
+        waiting.remove(free)
+    return ordered
+
+
 def _may_read(upper: Detector[object], lower: Detector[object], kind: str) -> bool:
-    """True if levels rise. Of its own level a detector reads what lower numbers share inside the engine."""
+    """True if levels rise. Of its own level a detector reads what others share inside the engine."""
     if upper.spec.level == lower.spec.level:
-        return kind in lower.spec.internal and position(upper) > position(lower)
+        return kind in lower.spec.internal
     return upper.spec.level > lower.spec.level
 
 
-def position(detector: Detector[object]) -> tuple[int, tuple[int, ...], str]:
-    """Return the place of a detector in the walk: all that feeds it comes before."""
+def _position(detector: Detector[object]) -> tuple[int, tuple[int, ...], str]:
     spec = detector.spec
     return spec.level, tuple(int(part) for part in spec.number.split(".")), spec.name

@@ -14,7 +14,7 @@ confidence. A low ball on centroids may have been saved by hand or foot, and is 
 goalkeeper's feet is not published either, unless he picks it up: it hops there, and he may not take a mate's pass with
 his hands (Law 12).
 
-A dead ball that a goalkeeper fetches is no catch. As 5.10 is of the same level, its code runs here again.
+A dead ball that a goalkeeper fetches is no catch: 5.10 says when the ball is dead.
 """
 
 from __future__ import annotations
@@ -27,10 +27,6 @@ import msgspec
 from detectors.ball.changes import break_spread_us
 from detectors.decisions import at_least, is_over, is_under
 from detectors.emission import make_event
-from detectors.play.phase import PlayPhase
-from detectors.play.phase_parameters import PhaseParameters
-from detectors.play.phase_state import PhaseState
-from detectors.play.restart_kicks import RestartKickParameters
 from detectors.proximity.near import Closest
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
@@ -41,8 +37,6 @@ from middleware.events import Event
 
 KINDS = ("gk.catch", "gk.parry", "gk.punch", "gk.drop")
 HANDS = ("left_hand", "right_hand")
-#: Inputs of the grips; the other inputs are 5.10's.
-_GRIP_INPUTS = frozenset(("frame", "ball.accel_peak", "ball.closest"))
 _NEVER_US = 2**62
 
 _OURS = "Ours; chosen without data."
@@ -133,10 +127,9 @@ class GripState(msgspec.Struct, frozen=True, gc=False):
 
 
 class GoalkeeperState(msgspec.Struct, frozen=True, gc=False):
-    """State of the detector: the grip; the state of 5.10; when the ball became dead, far in the future while live."""
+    """State of the detector: the grip; when the ball became dead, far in the future while it is in play."""
 
     grips: GripState = GripState()
-    phase: PhaseState = PhaseState()
     dead_us: int = _NEVER_US
 
 
@@ -148,13 +141,7 @@ class GoalkeeperHands:
     hand, where it is known).
     """
 
-    def __init__(
-        self,
-        sheet: MatchSheet,
-        parameters: KeeperParameters | None = None,
-        phase: PhaseParameters | None = None,
-        kick: RestartKickParameters | None = None,
-    ) -> None:
+    def __init__(self, sheet: MatchSheet, parameters: KeeperParameters | None = None) -> None:
         self.parameters = p = parameters or KeeperParameters()
         self._limbs = bool(sheet.quality.limbs)
         self._keepers = frozenset(player.object_id for player in sheet.players if player.goalkeeper)
@@ -163,19 +150,20 @@ class GoalkeeperHands:
         self._leave_m = p.leave_m if self._limbs else p.reach_m + p.leave_m - p.contact_m
         # A change of velocity and the first sample with a hand at the ball may be as far apart as a break is wide.
         self._same_us = break_spread_us(sheet)
-        self._phase = PlayPhase(sheet, phase, kick)
-        self._of_phase = frozenset(self._phase.spec.inputs)
         self.spec = Spec(
             name="goalkeeper_hands",
             number="5.5",
             level=5,
-            inputs=(*self._phase.spec.inputs, "ball.closest"),
+            inputs=(
+                "frame",
+                "ball.accel_peak",
+                "phase.dead",
+                "phase.live",
+                *(("ball.closest",) if self._limbs else ()),
+            ),
             outputs=KINDS,
             horizon_us=2 * p.hold_us + p.gap_us + self._same_us,
-            parameters={
-                **msgspec.structs.asdict(p),
-                **{f"phase.{name}": value for name, value in self._phase.spec.parameters.items()},
-            },
+            parameters=msgspec.structs.asdict(p),
             source="SPADL keeper actions; DEBS 2013 metadata (hand sensors)",
             team_variants=dict.fromkeys(KINDS, ("",)),
             details=dict.fromkeys(
@@ -189,22 +177,21 @@ class GoalkeeperHands:
 
     def step(self, state: GoalkeeperState, event: Event) -> Step[GoalkeeperState]:
         """Follow play, and the grips; publish what happened while the ball was in play."""
-        phase, dead_us = state.phase, state.dead_us
-        if event.kind in self._of_phase:
-            phase, changes = self._phase.step(phase, event)
-            for change in changes:
-                dead_us = time_us(payload_of(change), "since_us") if change.kind == "phase.dead" else _NEVER_US
-        grips, out = self._follow(state.grips, event) if event.kind in _GRIP_INPUTS else (state.grips, NOTHING)
-        if grips is state.grips and phase is state.phase:
+        if event.kind == "phase.live":
+            return GoalkeeperState(state.grips), NOTHING
+        if event.kind == "phase.dead":
+            return GoalkeeperState(state.grips, time_us(payload_of(event), "since_us")), NOTHING
+        grips, out = self._follow(state.grips, event)
+        if grips is state.grips:
             return state, NOTHING
-        return GoalkeeperState(grips, phase, dead_us), tuple(contact for contact in out if contact.ts_us < dead_us)
+        return GoalkeeperState(grips, state.dead_us), tuple(contact for contact in out if contact.ts_us < state.dead_us)
 
     def _follow(self, state: GripState, event: Event) -> Step[GripState]:
         """Follow hands by ``ball.closest``, bodies by ``frame``."""
         if event.kind == "ball.accel_peak":
             return GripState(state.grip, event, state.feet), NOTHING
         if event.kind == "ball.closest":
-            return self._follow_limb(state, event) if self._limbs else (state, NOTHING)
+            return self._follow_limb(state, event)
         if not self._limbs:
             return self._follow_body(state, event)
         if state.grip is None:

@@ -11,9 +11,7 @@ from detectors.registry import DetectorEntry
 #: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: RestartSpot(s, p.spots), ("spots",)),
-    DetectorEntry(
-        lambda s, p: GoalkeeperHands(s, p.keeper, p.phase, p.restart_kick), ("keeper", "phase", "restart_kick")
-    ),
+    DetectorEntry(lambda s, p: GoalkeeperHands(s, p.keeper), ("keeper",)),
     DetectorEntry(lambda s, p: PlayPhase(s, p.phase, p.restart_kick), ("phase", "restart_kick")),
     DetectorEntry(lambda s, p: BallInPlay(s, p.last_touch, p.restart_kick), ("last_touch", "restart_kick")),
     DetectorEntry(lambda s, p: BallOut(s, p.last_touch, p.restart_kick), ("last_touch", "restart_kick")),

@@ -7,12 +7,13 @@ import pytest
 
 from detectors.emission import make_event
 from detectors.play.goalkeeper_hands import GoalkeeperHands
+from detectors.play.phase import PlayPhase
 from detectors.proximity.near import Candidate, Closest
 from football.match_sheet import MatchSheet, Player
 from football.payloads import EventPayload
 from middleware.events import Event
 from tests.detectors import stage
-from tests.detectors.scene import fold, frame_event, rows_of
+from tests.detectors.scene import chained, fold, frame_event, rows_of
 
 PLAYERS = (Player("home_1", "home", goalkeeper=True), Player("away_9", "away"))
 SHEET = MatchSheet(players=PLAYERS, quality=stage.RTLS)
@@ -115,8 +116,8 @@ def test_without_a_goalkeeper_on_the_sheet_nobody_is_one():
 def test_a_dead_ball_in_the_hands_is_no_catch_but_one_that_was_caught_before_it_died_is():
     over = EventPayload("left goal line +y out", "", "", -52.6, 9.0, 0.2, detail={})
     out = make_event("ball.crossed", 90_000, "ball:90", over)
-    fetched = sorted([out, *grip(400, 1400), *frames(1500)], key=lambda e: (e.ts_us, e.kind))
-    assert fold(GoalkeeperHands(SHEET), fetched) == []
+    fetched = [out, *grip(400, 1400), *frames(1500)]
+    assert chained(fetched, PlayPhase(SHEET), GoalkeeperHands(SHEET)) == []
     late = make_event("ball.crossed", 500_000, "ball:500", over)
-    caught = sorted([late, *grip(120, 1400), *frames(1500)], key=lambda e: (e.ts_us, e.kind))
-    assert rows_of(fold(GoalkeeperHands(SHEET), caught)) == [("gk.catch", "", "home")]
+    caught = [late, *grip(120, 1400), *frames(1500)]
+    assert rows_of(chained(caught, PlayPhase(SHEET), GoalkeeperHands(SHEET))) == [("gk.catch", "", "home")]
