@@ -57,7 +57,7 @@ class Spec:
         name: short unique name, e.g. ``player_hits_ball``.
         number: section of the hierarchy document, e.g. ``5.1``.
         level: 1..15; higher than the level of every detector that feeds it. Only internal kinds may come from the same
-            level, from a lower number.
+            level.
         inputs: kinds it subscribes to.
         outputs: kinds it may emit, in canonical rank order among themselves.
         internal: those of ``outputs`` that stay inside the engine (dense kinds).

@@ -64,13 +64,13 @@ def _columns(entries: Sequence[DetectorInfo]) -> dict[tuple[int, int], list[Dete
     feeders: dict[str, list[str]] = {entry.kind: [] for entry in entries}
     for a, b, _ in edges(entries):
         feeders[b].append(a)
-    depth: dict[str, int] = {}
-    for entry in entries:
-        of_its_level = [depth[a] for a in feeders[entry.kind] if a in depth and levels[a] == entry.level]
-        depth[entry.kind] = 1 + max(of_its_level, default=0)
+
+    def depth(kind: str) -> int:
+        return 1 + max((depth(a) for a in feeders[kind] if levels[a] == levels[kind]), default=0)
+
     columns: dict[tuple[int, int], list[DetectorInfo]] = {}
-    for entry in sorted(entries, key=lambda e: (e.level, depth[e.kind])):
-        columns.setdefault((entry.level, depth[entry.kind]), []).append(entry)
+    for entry in sorted(entries, key=lambda e: (e.level, depth(e.kind))):
+        columns.setdefault((entry.level, depth(entry.kind)), []).append(entry)
     height: dict[str, float] = {}
     for column in columns.values():
         column.sort(key=lambda e: sum(height.get(a, 0.5) for a in feeders[e.kind]) / max(len(feeders[e.kind]), 1))

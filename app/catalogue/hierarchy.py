@@ -87,7 +87,7 @@ Made by `touchline detectors --hierarchy --out docs/hierarchy.md` from the catal
 do not edit.
 
 This page lists all detectors: those that exist and those that are only planned. A detector has a number, `level.row`,
-and reads kinds of events of lower levels, and of its own level what earlier rows share inside the engine.
+and reads kinds of events of lower levels, and of its own level what others share inside the engine.
 `kind x {a, b}` is a kind of event with the variants a and b; `x team` means that each team has its own.
 
 The column *source* says where a definition comes from. 000 to 004 are the papers of the [glossary](glossary.md). They

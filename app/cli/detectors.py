@@ -218,9 +218,9 @@ of an official's decision, it is the number that the rule sets.
 [1] In event time. Late packets and, without speculation, the slack come on top. [2] Besides, a repair after a late
 packet may change or withdraw any event until it is confirmed; what a table says of *changes later* has no such limit.
 
-A detector reads lower levels, and of its own level what lower numbers share inside the engine: 2.1 shares the breaks of
-the ball's path with 2.2, 2.3 and 2.6, and 5.1 and 5.2 share each contact, with the players near it, with 5.3, 5.4 and
-5.7 to 5.9.
+A detector reads lower levels, and of its own level what others share inside the engine: 2.1 shares the breaks of the
+ball's path, 5.1 and 5.2 each contact with the players near it, 5.10 the phases of play, 7.8 which gains are
+interceptions.
 
 ![Who feeds whom](images/detectors.svg)
 """

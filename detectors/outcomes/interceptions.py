@@ -17,6 +17,9 @@ from football.pitch import PENALTY_AREA_HALF_WIDTH_M, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
+#: Kind of the gains that are interceptions, for the detectors of this level: no ball that is intercepted is recovered.
+WON = "interception.won"
+
 _TRIED = "Ours; `ragged`, simulated seeds 201 to 208 and 221 to 232: "
 
 
@@ -88,7 +91,8 @@ class Interception:
             number="7.8",
             level=7,
             inputs=("frame", "hit", "deflection", "possession.gain", "out", "pass.attempt"),
-            outputs=("interception",),
+            outputs=("interception", WON),
+            internal=(WON,),
             parameters=msgspec.structs.asdict(self.parameters),
             source="Opta; StatsBomb; kloppy InterceptionResult",
             annuls=("interception",),
@@ -130,7 +134,8 @@ class Interception:
             return _ended(state), NOTHING
         won = _interception("won", payload, kicked)
         interception = make_event("interception", event.ts_us, event.source, won, causes=(attempt.id, event.id))
-        return msgspec.structs.replace(state, gain=event), (interception,)
+        shared = Event(WON, event.ts_us, event.source)
+        return msgspec.structs.replace(state, gain=event), (interception, shared)
 
     def _intercepts(self, state: InterceptionState, attempt: Event, gain: Event) -> bool:
         """True if the opponent who gains a pass has moved into its line."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 from msgspec.structs import replace
 
 from detectors.emission import make_event
-from detectors.outcomes.interceptions import Interception, InterceptionParameters, InterceptionState
+from detectors.outcomes.interceptions import WON
 from detectors.outcomes.receptions import is_deflected
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, payload_of
@@ -25,7 +23,6 @@ class RecoveryState(msgspec.Struct, frozen=True, gc=False):
         attempt: the pass since the newest gain.
         deflection: the newest deflection.
         won: an opponent's gain that is still to be secured, with what was lost.
-        line: state of 7.8, whose code runs here again: an interception is no recovery.
     """
 
     gain: Event | None = None
@@ -33,7 +30,6 @@ class RecoveryState(msgspec.Struct, frozen=True, gc=False):
     attempt: Event | None = None
     deflection: Event | None = None
     won: Event | None = None
-    line: InterceptionState = InterceptionState()
 
 
 class Recovery:
@@ -45,14 +41,13 @@ class Recovery:
     kick).
     """
 
-    def __init__(self, sheet: MatchSheet, interception: InterceptionParameters | None = None) -> None:
-        self._interception = Interception(sheet, interception)
+    def __init__(self, sheet: MatchSheet) -> None:
         self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
         self.spec = Spec(
             name="recovery",
             number="7.10",
             level=7,
-            inputs=(*self._interception.spec.inputs, "touch", "ball.loose", "play.dead"),
+            inputs=("hit", "touch", "deflection", "possession.gain", "pass.attempt", "ball.loose", "play.dead", WON),
             outputs=("recovery",),
             source="Opta; StatsBomb; kloppy RECOVERY",
             team_variants={"recovery": ("",)},
@@ -67,14 +62,10 @@ class Recovery:
 
     def step(self, state: RecoveryState, event: Event) -> Step[RecoveryState]:
         """Follow a ball that is loose or passed, an opponent's gain, and the contact after it."""
-        intercepted: Sequence[Event] = NOTHING
-        if event.kind in self._interception.spec.inputs:
-            line, intercepted = self._interception.step(state.line, event)
-            state = state if line is state.line else replace(state, line=line)
-        if event.kind in ("frame", "out"):
-            return state, NOTHING
+        if event.kind == WON:
+            return replace(state, won=None), NOTHING
         if event.kind == "play.dead":
-            return RecoveryState(line=state.line), NOTHING
+            return RecoveryState(), NOTHING
         if event.kind == "ball.loose":
             return replace(state, loose=event), NOTHING
         if event.kind == "pass.attempt":
@@ -83,18 +74,18 @@ class Recovery:
             return replace(state, deflection=event), NOTHING
         payload = payload_of(event)
         if event.kind == "possession.gain":
-            return self._gained(state, event, payload, bool(intercepted)), NOTHING
+            return self._gained(state, event, payload), NOTHING
         if state.won is not None and event.ts_us > state.won.ts_us:
             return replace(state, won=None), self._secured(state.won, event, payload)
         again = state.gain is not None and payload_of(state.gain).player == payload.player
         return (replace(state, loose=None) if again and state.loose is not None else state), NOTHING
 
-    def _gained(self, state: RecoveryState, event: Event, made: EventPayload, intercepted: bool) -> RecoveryState:
-        after = RecoveryState(event, deflection=state.deflection, line=state.line)
+    def _gained(self, state: RecoveryState, event: Event, made: EventPayload) -> RecoveryState:
+        after = RecoveryState(event, deflection=state.deflection)
         if state.gain is None or payload_of(state.gain).team == made.team or made.player in self._keepers:
             return after
         cause = state.loose or state.attempt
-        if cause is None or intercepted or made.variant == "restart" or is_deflected(event, made, state.deflection):
+        if cause is None or made.variant == "restart" or is_deflected(event, made, state.deflection):
             return after
         return replace(after, won=self._won(state.gain, cause, event, made))
 

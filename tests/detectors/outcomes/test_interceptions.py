@@ -10,7 +10,7 @@ from detectors.outcomes.recoveries import Recovery
 from football.match_sheet import MatchSheet, Player, Team
 from football.payloads import EventPayload
 from middleware.events import Event
-from tests.detectors.scene import body, fold, frame_event
+from tests.detectors.scene import body, chained, frame_event
 
 SHEET = MatchSheet(players=(Player("away_1", "away", goalkeeper=True),))
 
@@ -39,7 +39,7 @@ def gain(at_s: float = 2.0, player: str = "away_4", x_m: float = 12.0, y_m: floa
 
 def intercepted(*causes: Event) -> list[tuple[str, str, object]]:
     return [
-        (e.payload.variant, e.payload.player, e.payload.detail["passer"]) for e in fold(Interception(SHEET), causes)
+        (e.payload.variant, e.payload.player, e.payload.detail["passer"]) for e in chained(causes, Interception(SHEET))
     ]
 
 
@@ -78,7 +78,7 @@ def test_no_interception(causes: list[Event]) -> None:
 
 
 def test_an_interception_that_runs_out_annuls_the_one_that_was_won() -> None:
-    won, out = fold(Interception(SHEET), [*passed(), gain(), about("out", 3.0, "away_4", variant="left touch")])
+    won, out = chained([*passed(), gain(), about("out", 3.0, "away_4", variant="left touch")], Interception(SHEET))
     assert (won.payload.variant, out.payload.variant, out.annuls) == ("won", "to out", won.id)
 
 
@@ -86,11 +86,11 @@ def recovered(*causes: Event) -> list[tuple[str, object, float]]:
     had = about("possession.gain", 0.5, "home_9")
     return [
         (e.payload.player, e.payload.detail["from"], (e.dated_us or 0) / 1e6)
-        for e in fold(Recovery(SHEET), [had, *causes])
+        for e in chained([had, *causes], Interception(SHEET), Recovery(SHEET))
     ]
 
 
-LOOSE, WINS = about("ball.loose", 1.5, ""), [gain(), about("hit", 2.0, "away_4")]
+LOOSE, WINS = about("ball.loose", 1.5, ""), [gain(), about("hit", 2.0, "away_4", distance_m=0.5)]
 AGAIN, MATE, RIVAL = (about("hit", 3.0, player) for player in ("away_4", "away_5", "home_8"))
 
 
