@@ -18,6 +18,9 @@ Heights of a flight are often far worse than places, by half a metre from frame 
 the noise of heights. Where this noise hides a break, the path over the ground decides alone: a ball that is turned, or
 loses half of its speed, was played, whatever its height.
 
+A ball that is lost just after a contact has few positions behind the break. When it is found again, the positions up to
+then are looked at once more, and two behind the break suffice, as no more will follow.
+
 A tracking system that loses the ball may repeat its last position, and go on elsewhere. A ball that is struck covers in
 its first frame at most the distance of a whole frame. If it covers more, it has not moved but jumped, and its path
 begins anew.
@@ -60,6 +63,9 @@ OPTICAL_PERIOD_MAX_US = 50_000
 #: Positions of the longest segment before a break, and behind it when it is reported.
 STATES_BEFORE = 6
 STATES_AFTER = 4
+#: Positions that suffice behind a break if the ball was lost then, and how much longer it may be lost.
+STATES_BEFORE_LOSS = 2
+LOST_MAX_US = 240_000
 #: A break that fits best up to so many positions earlier is still this one.
 _LATE = 2
 #: Least change of velocity in standard errors, over ground or in space; and its least size, over ground or upwards:
@@ -134,7 +140,7 @@ class OpticalBreaks:
         self._least_m_s = max(least_m_s, OPTICAL_CHANGE_MIN_M_S)
         self._noise_m = max(sampling.jitter_m, NOISE_MIN_M)
         self._period_us = sampling.period_us
-        self.horizon_us = (STATES_AFTER + _LATE + 1) * sampling.period_us
+        self.horizon_us = (STATES_AFTER + _LATE + 1) * sampling.period_us + LOST_MAX_US
         warm_up()
 
     def initial(self) -> OpticalTrail:
@@ -146,7 +152,8 @@ class OpticalBreaks:
         ball = cast(BallState, event.payload)
         position = (event.ts_us, ball.x_m, ball.y_m, ball.z_m)
         if ball.run <= 1 or event.source != state.source:
-            return OpticalTrail((position,), event.source), None
+            lost = self._before_loss(state, event.ts_us) if event.source == state.source else None
+            return OpticalTrail((position,), event.source), lost
         positions = (*state.positions[1 - STATES_BEFORE - STATES_AFTER :], position)
         trail = OpticalTrail(positions, event.source)
         if state.second is not None:
@@ -164,15 +171,36 @@ class OpticalBreaks:
                 pair = self._pair(trail, fit.noise_m)
                 if pair is not None:
                     return pair
-            before, change = fit.before_m_s, fit.change_m_s
-            error_m_s = max(fit.noise_m, self._noise_m) * fit.error_per_m
-            upwards_m_s = max(fit.height_noise_m * fit.error_per_m, error_m_s)
-            slowed = abs(change[2]) < UPWARDS_CHANGE_MIN_M_S and only_slowed(before, change, SLOWED_MAX_M_S)
-            if not slowed and self._is_sure(change, error_m_s, upwards_m_s):
-                break_ = _break(event.source, fit.at_us, fit.position_m, before, change, error_m_s)
+            break_ = self._sure_break(event.source, fit)
+            if break_ is not None:
                 return _after(trail, break_, None), break_
         over = self._over_ground(trail, fit)
         return (trail, None) if over is None else (_after(trail, over, None), over)
+
+    def _before_loss(self, trail: OpticalTrail, now_us: int) -> TrajectoryBreak | None:
+        """The break just before the ball was lost, which has fewer positions behind it than others need.
+
+        A ball whose position is repeated was lost before, and has not stopped.
+        """
+        positions = trail.positions
+        if trail.second is not None or len(positions) < 3 + STATES_BEFORE_LOSS:
+            return None
+        held = positions[-1][1:] == positions[-2][1:]
+        fit = None if held else _one_break(positions)
+        if fit is None or now_us - fit.at_us > self.horizon_us:
+            return None
+        few = STATES_BEFORE_LOSS <= len(positions) - 1 - fit.at < STATES_AFTER
+        return self._sure_break(trail.source, fit) if few else None
+
+    def _sure_break(self, source: str, fit: OneBreak) -> TrajectoryBreak | None:
+        """The fitted break, if it is more than noise, and more than grass and air do."""
+        before, change = fit.before_m_s, fit.change_m_s
+        error_m_s = max(fit.noise_m, self._noise_m) * fit.error_per_m
+        upwards_m_s = max(fit.height_noise_m * fit.error_per_m, error_m_s)
+        slowed = abs(change[2]) < UPWARDS_CHANGE_MIN_M_S and only_slowed(before, change, SLOWED_MAX_M_S)
+        if slowed or not self._is_sure(change, error_m_s, upwards_m_s):
+            return None
+        return _break(source, fit.at_us, fit.position_m, before, change, error_m_s)
 
     def _is_due(self, fit: OneBreak, positions: tuple[Position, ...]) -> bool:
         """True if enough positions follow a break, and it is not too old."""

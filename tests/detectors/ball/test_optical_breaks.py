@@ -259,3 +259,20 @@ def test_a_kick_that_was_not_seen_is_dated_where_the_ball_left_its_kicker(seed: 
     (left,) = hits(states, player("home_9", 0.5, -0.3), above=[KickReleased(SHEET)])
     assert payload(left).detail["kick_us"] == pytest.approx(2_000_000, abs=60_000)
     assert payload(left).detail["kick_x_m"] == pytest.approx(0.8, abs=0.3)
+
+
+@pytest.mark.parametrize(
+    ("lost_s", "held", "expected"),
+    [(1.14, False, ["home_6"]), (1.14, True, []), (1.06, False, [])],
+    ids=["three places", "one place three times", "one place"],
+)
+def test_a_ball_that_is_lost_just_after_it_was_trapped_was_trapped(
+    lost_s: float, held: bool, expected: list[str]
+) -> None:
+    states = ball([(0.0, 0.0, 0.0, 0.1), (1.0, 10.0, 0.0, 0.1), (2.0, 11.5, 0.5, 0.1)])
+    if held:
+        states = repeated(states, 1.04, 1.3)
+    found = [e for e in states if e.ts_us < lost_s * 1e6]
+    for i, event in enumerate(e for e in states if e.ts_us >= 1.4e6):
+        found.append(msgspec.structs.replace(event, payload=msgspec.structs.replace(event.payload, run=i + 1)))  # type: ignore[type-var]
+    assert [payload(e).player for e in hits(found, player("home_6", 10.3, 0.2)) if e.kind == "hit"] == expected
