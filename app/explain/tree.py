@@ -141,18 +141,24 @@ class Tree:
         spec = conclusion.detector.spec
         record, row, own = self._published(versions)
         held = [event for event in events_in(conclusion.before) if event is not by]
-        causes = dict.fromkeys((*event.causes, by.id) if by.id else event.causes)
+        # Of its own level a detector reads what others share: an event, or what only its maker's inputs show.
+        within = [event for event in events_in(by.payload) if event.id]
+        maker = self._step(name_of(by))
+        seen = [*held, by]
+        if maker is not None and maker.detector.spec.level == spec.level:
+            seen += [*events_in(maker.before), maker.trigger]
+        causes = dict.fromkeys((*map(name_of, within), *event.causes, *((by.id,) if by.id else ())))
         return Node(
             name,
             event.ts_us,
             record,
             spec.name,
             spec.number,
-            name_of(by),
+            name_of(within[0] if within else by),
             self._margins(conclusion),
             self._numbers(spec.name),
             tuple(dict.fromkeys(map(name_of, held))),
-            tuple(self._positions(event, [*held, by])),
+            tuple(self._positions(event, seen)),
             tuple(map(self.node, causes)),
             calibrated=row,
             own_confidence=own,

@@ -115,7 +115,7 @@ class AccelerationPeak:
         trail, break_ = self._breaks.look(state, event)
         if break_ is None:
             return trail, NOTHING
-        shared = Event(BREAK, break_.ts_us, break_.source, payload=break_)
+        shared = Event(BREAK, break_.ts_us, break_.source, break_.ts_us, break_)
         net_m_s, what = break_.net_m_s, "change of the ball's velocity"
         for variant, floor_m_s in self._floors_m_s:
             if at_least(what, net_m_s, floor_m_s, f"ball_peak.{variant}_m_s2", unit="m/s"):

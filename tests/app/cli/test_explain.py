@@ -113,6 +113,16 @@ def test_every_kind_comes_out_as_the_store_has_it(store: Path, kind: str):
     assert found.event.event.kind == kind
 
 
+@pytest.mark.parametrize(("kind", "on"), [("bodypart", "hit#"), ("ball.speed_step", "ball.break:")])
+def test_what_a_level_shares_is_explained_by_who_found_it(store: Path, kind: str, on: str):
+    found = explain(store, ids(store, kind)[-1]).event
+    assert found.on.startswith(on)
+    assert any(position.object == "ball" and position.measured is not None for position in found.positions)
+    hits = [cause for cause in found.causes if cause.id.startswith("hit#")]
+    assert all(hit.margins for hit in hits)
+    assert len(hits) == (kind == "bodypart")
+
+
 def test_the_history_tells_every_update_and_what_it_came_with(store: Path):
     log = updates_log(store).to_pylist()
     amended = next(row["id"] for row in log if row["diff"] < 0 and row["id"] in ids(store, row["kind"]))
