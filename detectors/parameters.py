@@ -14,7 +14,7 @@ import msgspec
 
 from detectors.actions.aerials import AerialParameters
 from detectors.actions.carries import CarryParameters
-from detectors.actions.duels import DuelParameters
+from detectors.actions.duel_parameters import DuelParameters
 from detectors.actions.flight import FlightParameters, ShotParameters
 from detectors.actions.loose import LooseParameters
 from detectors.actions.passes import StrikeParameters

@@ -7,6 +7,7 @@ A *spell* is a player's time with the ball: from his first contact to another pl
 * An opponent plays the ball of the player who has it. Both are at the ball, which is slow before and after: a fast
   ball was passed, and is intercepted, blocked or headed. The spell has lasted a moment, since who is only hit by the
   ball, or has only poked it, has not had it. If the other team plays the ball again at once, nobody has lost it.
+  Without limbs the contact may be anybody's, so the duel has a chance, by what was seen at the contact and after it.
 * The player with the ball gets past an opponent who was ahead on his way and near the ball, and leaves him behind.
   Who is passed at a distance was avoided. The way is where the player with the ball has moved, because a dribbler's
   heading turns. Contacts only say who has the ball.
@@ -19,87 +20,21 @@ A *spell* is a player's time with the ball: from his first contact to another pl
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import NamedTuple
 
 import msgspec
 
+from detectors.actions.duel_parameters import DuelParameters
 from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least, at_most, below, note
 from detectors.emission import make_event
-from detectors.reasons import reason
 from football.match_sheet import Team
 from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, number, payload_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
-_TRIED = "chosen on simulated seeds 201 to 204 by radio: "
-_TRIED_AGAIN = "chosen on simulated seeds 201 to 205 with and without take-ons, true contacts: "
-
-_TRIED_ON = (
-    "ours; 15 take-ons won on the match day `duels`, simulated seeds 201 to 208 and 221 to 224 `ragged`, 201 to 208 "
-    "`optical`: "
-)
-
-
-class DuelParameters(msgspec.Struct, frozen=True):
-    """Limits of a duel.
-
-    Attributes:
-        reach_m: greatest distance of who has the ball from it, when an opponent plays it.
-        slow_m_s: greatest speed of the ball after the last contact of who has or lost it, and before the opponent's.
-        hard_m_s: greatest speed after the opponent's contact.
-        spell_us: least time since the first contact of who has the ball.
-        since_us: greatest time since his last contact.
-        kept_us: there is no duel if the other team plays the ball again within this time.
-        low_m: greatest height of the ball.
-        loose_m: two who run for a loose ball are within this distance of it.
-        run_m_s: least speed towards the ball of who runs for it.
-        run_us: both have run so fast within this time; at the ball they brake.
-        from_m: greatest distance of who begins to run for it.
-        free_us: a ball is loose if nobody has played it for this time.
-        second_m: greatest distance of the second one from the ball when the first one comes to it.
-        again_us: time after a duel in which no other for a loose ball begins.
-        front_m: an opponent so near to the player with the ball may be taken on.
-        ball_m: he comes this near to the ball.
-        moving_m_s: least speed of who takes an opponent on.
-        ran_m: least way of the player with the ball past him.
-        ahead_m: an opponent was in the way who was this far ahead on it.
-        behind_m: he is passed once he is this far behind.
-        faced_m: then he is at most this far away; farther ones were avoided.
-        passed_us: greatest time since he was ahead.
-        held_us: the ball is kept for this time after that.
-        left_m: by then the opponent is at least this far away.
-        every_us: time between two samples.
-    """
-
-    reach_m: Annotated[float, reason(_TRIED + "2.0 m at most in 12 tackles; 3.0 is StreamTeam's maxDuelDist.")] = 2.1
-    slow_m_s: Annotated[float, reason(_TRIED_AGAIN + "6.6 m/s at most in 26 tackles.")] = 7.0
-    hard_m_s: Annotated[float, reason(_TRIED + "7.4 m/s at most after 12 tackles; passes that look like one 13.")] = 9.0
-    spell_us: Annotated[int, reason(_TRIED + "0.4 s at least before 12 tackles; after a deflection 0.2 s.")] = 350_000
-    since_us: Annotated[int, reason(_TRIED + "1.7 s at most before 12 tackles.")] = 2_000_000
-    kept_us: Annotated[int, reason("Ours: the other team has not lost a ball that it plays sooner.")] = 400_000
-    low_m: Annotated[float, reason("A higher ball is an aerial duel (6.9).")] = 0.75
-    loose_m: Annotated[float, reason("Ours: within a leg's reach; the bodies touch.")] = 0.7
-    run_m_s: Annotated[float, reason("Ours: he runs, and does not walk.")] = 3.0
-    run_us: Annotated[int, reason("Ours: so long he brakes; players stop at the ball with 1 to 2 m/s.")] = 1_000_000
-    from_m: Annotated[float, reason("Ours: what one runs in two seconds.")] = 10.0
-    free_us: Annotated[int, reason("Ours: so long nobody has had it.")] = 1_000_000
-    second_m: Annotated[
-        float,
-        reason("Ours; simulated seeds 301 to 306 by radio: 0.91 m at most in seven duels; four of 15 inventions more."),
-    ] = 0.95
-    again_us: Annotated[int, reason("A scramble is one duel.")] = 3_000_000
-    front_m: Annotated[float, reason("Ours: a step and a stretched leg's reach.")] = 2.5
-    ball_m: Annotated[float, reason("Ours: within a leg's reach.")] = 1.0
-    moving_m_s: Annotated[float, reason("Ours: he runs.")] = 2.5
-    ran_m: Annotated[float, reason("Ours: a step; the way of a shorter one is noise.")] = 0.8
-    ahead_m: Annotated[float, reason("Ours: not from beside or behind.")] = 0.1
-    behind_m: Annotated[float, reason("Ours.")] = 0.3
-    faced_m: Annotated[float, reason(_TRIED_ON + "1.0 m at most; of 24 that are none half are farther.")] = 1.1
-    passed_us: Annotated[int, reason("Hierarchy 7.12 has 2 s; a run past somebody takes less.")] = 1_000_000
-    held_us: Annotated[int, reason("Ours.")] = 400_000
-    left_m: Annotated[float, reason(_TRIED_AGAIN + "2 m at least where he was beaten.")] = 1.5
-    every_us: Annotated[int, reason("Ours.")] = 100_000
+#: Who had the ball is taken to be so far from it if he or it is not seen; and at most so far.
+UNSEEN_M, FAR_M = 1.3, 4.0
 
 
 class Spell(msgspec.Struct, frozen=True, gc=False):
@@ -176,6 +111,40 @@ class DuelState(msgspec.Struct, frozen=True, gc=False):
     arrived: tuple[tuple[str, float], ...] = ()
 
 
+class Evidence(NamedTuple):
+    """Signs of a tackle on centroids.
+
+    Attributes:
+        since_s: time since the last contact of who had the ball.
+        once: 1 if he has touched it only once.
+        reach_m: distance of the opponent from the ball at his contact.
+        off_m: distance of who had the ball from it, when the duel is known.
+    """
+
+    since_s: float
+    once: float
+    reach_m: float
+    off_m: float
+
+
+def evidence_of(claim: Claim, frame: Frame) -> Evidence:
+    """The evidence of a duel that an opponent's contact claims; ``frame`` is the newest sample."""
+    spell = claim.spell
+    carrier = next((body for body in frame.players if body.object_id == spell.player), None)
+    off_m = UNSEEN_M if carrier is None or frame.ball is None else min(_away_m(carrier, frame.ball), FAR_M)
+    since_s = (claim.event.ts_us - spell.last_us) / 1e6
+    return Evidence(
+        since_s, float(spell.since_us == spell.last_us), number(payload_of(claim.event), "distance_m"), off_m
+    )
+
+
+def chance_of(evidence: Evidence, p: DuelParameters) -> float:
+    """The chance that an opponent's contact was a tackle."""
+    fallen = p.late_factor * evidence.since_s + p.once_factor * evidence.once + p.off_factor * evidence.off_m
+    odds = p.odds_factor * math.exp(p.reach_factor * evidence.reach_m - fallen)
+    return odds / (1.0 + odds)
+
+
 class Duel:
     """6.8: ``duel.start`` and ``duel.end`` x {ground, loose}: two opponents contest the ball, and one of them wins it.
 
@@ -187,8 +156,8 @@ class Duel:
     ``speed_m_s`` (of the carrier), ``ahead_m`` (how far the opponent is ahead on the carrier's way).
     """
 
-    def __init__(self, parameters: DuelParameters | None = None) -> None:
-        self.parameters = parameters or DuelParameters()
+    def __init__(self, parameters: DuelParameters | None = None, *, limbs: bool = True) -> None:
+        self.parameters, self._limbs = parameters or DuelParameters(), limbs
         kinds = ("duel.end", "duel.start")
         self.spec = Spec(
             name="duel",
@@ -398,6 +367,9 @@ class Duel:
         """Start and end of the duel that was claimed, known at ``event``."""
         claim = state.claim
         assert claim is not None
+        frame = event if event.kind == "frame" else state.frame
+        if frame is not None and not self.is_sure(claim, frame_of(frame)):
+            return NOTHING
         made = payload_of(claim.event) if claim.event.kind != "frame" else _at_ball(frame_of(claim.event))
         detail: dict[str, Scalar] = {
             "carrier": claim.spell.player,
@@ -409,6 +381,13 @@ class Duel:
         pair = (claim.spell.player, claim.rival)
         cause = claim.event if claim.event.kind != "frame" else None
         return _duel(event, cause, "ground", pair, claim.winner, made, detail, claim)
+
+    def is_sure(self, claim: Claim, frame: Frame) -> bool:
+        """True if a duel is likely enough, ``frame`` being the newest sample; limbs show whose foot it was."""
+        if self._limbs or claim.event.kind == "frame":
+            return True
+        p = self.parameters
+        return at_least("chance of a tackle", chance_of(evidence_of(claim, frame), p), p.sure, "duel.sure")
 
     def _note(self, claim: Claim) -> None:
         """Note what was compared when the duel was claimed."""

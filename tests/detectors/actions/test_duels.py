@@ -94,6 +94,13 @@ def test_no_duel(causes: list[Event]) -> None:
     assert duels(*causes) == []
 
 
+def test_without_limbs_a_duel_is_likely_if_a_leg_is_stretched_for_a_ball_that_was_played_twice() -> None:
+    for causes, distance_m, number in ((HAS, 0.8, 2), (HAS, 0.2, 0), (HAS[:1], 0.8, 0)):
+        takes = about("hit", 1.1, "away_4", distance_m=distance_m)
+        assert len(fold(Duel(limbs=False), [*causes, AT_IT, takes, LATER])) == number
+        assert len(fold(Duel(), [*causes, AT_IT, takes, LATER])) == 2
+
+
 def test_the_ball_cannot_be_taken_from_who_has_only_poked_it_or_was_hit_by_it() -> None:
     poked, taken_back = look(2.2, 0.3, home_9=0.9, away_4=0.0), about("hit", 2.3, "home_9")
     end = look(3.5, 3.0, home_9=3.0, away_4=0.0)
