@@ -34,7 +34,7 @@ from middleware.oracle import sorted_replay
 
 PROFILES = ("ragged", "optical_keyed", "optical")
 SEEDS, CHECKS = tuple(range(301, 325)), tuple(range(401, 421))
-LEAST = (0.0, 0.1, 0.15, 0.2, 0.25, 0.3)
+LEAST = (0.0, 0.03, 0.05, 0.1, 0.2, 0.3)
 #: A tackle of the truth so near in time, by the same player, is the one that is claimed.
 WITHIN_US = 500_000
 #: Where weights belong: of the constant, a second, a single touch, a metre of reach, a metre off.

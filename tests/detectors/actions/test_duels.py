@@ -95,7 +95,7 @@ def test_no_duel(causes: list[Event]) -> None:
 
 
 def test_without_limbs_a_duel_is_likely_if_a_leg_is_stretched_for_a_ball_that_was_played_twice() -> None:
-    for causes, distance_m, number in ((HAS, 0.8, 2), (HAS, 0.2, 0), (HAS[:1], 0.8, 0)):
+    for causes, distance_m, number in ((HAS, 0.8, 2), (HAS, 0.05, 0), (HAS[:1], 0.8, 0)):
         takes = about("hit", 1.1, "away_4", distance_m=distance_m)
         assert len(fold(Duel(limbs=False), [*causes, AT_IT, takes, LATER])) == number
         assert len(fold(Duel(), [*causes, AT_IT, takes, LATER])) == 2
