@@ -26,6 +26,7 @@ from detectors.actions.flight import (
     Reach,
     ShotParameters,
     first_to_reach,
+    misses_closely,
     opening_rad,
     shot_projection,
 )
@@ -232,7 +233,7 @@ class Strikes:
         positive = state.attacks == release.team
         release = self._before_the_line(release, positive)
         shot = shot_projection(release, frame, positive, self.pitch, self.shot, self.flight, self._about_shots)
-        if shot is None or (self._has_height and shot.z_m > 0.0):
+        if shot is None or (self._has_height and shot.z_m > 0.0 and misses_closely(shot, self.shot)):
             return shot
         return shot if self._is_open(release, positive) else None
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from detectors.actions.flight import FlightParameters, ShotParameters, shot_projection
 from detectors.actions.passes import PassAttempt
 from detectors.actions.possession import IndividualPossession, TeamPossession
 from detectors.emission import make_event
 from detectors.outcomes.receptions import PassOutcome
 from detectors.outcomes.shots import ShotOutcome
 from football.match_sheet import MatchSheet, Player, Team
-from football.payloads import EventPayload
+from football.payloads import EventPayload, build_frame
+from football.pitch import pitch_of
 from middleware.events import Event
-from tests.detectors.scene import cast, fold, frame_event, rows_of
+from tests.detectors.scene import body, cast, fold, frame_event, rows_of
 
 SHEET = MatchSheet(players=(Player("home_9", "home"), Player("away_1", "away", goalkeeper=True)))
 
@@ -152,3 +154,19 @@ def test_a_shot_is_over_after_a_mates_contact_or_three_seconds() -> None:
     over = event("ball.over_bar", 2.5, x_m=52.7)
     assert shot(event("hit", 1.5, "home_9"), over) == []
     assert shot(event("ball.over_bar", 4.5, x_m=52.7)) == []
+
+
+@pytest.mark.parametrize(
+    ("vy_m_s", "mate", "is_shot"),
+    [(12.0, (20.0, 20.0), True), (12.0, (45.0, 5.0), False), (5.0, (45.0, 5.0), True), (16.0, (20.0, 20.0), False)],
+    ids=["nobody is there", "a mate is", "it meets the goal", "too wide"],
+)
+def test_a_fast_ball_that_misses_the_goal_is_a_shot_if_no_mate_can_reach_it(
+    vy_m_s: float, mate: tuple[float, float], is_shot: bool
+) -> None:
+    """From 17 m in front of the goal; with 12 m/s across it misses by some 5 m, with 16 m/s by 9 m."""
+    detail = {"vx_m_s": 20.0, "vy_m_s": vy_m_s, "vz_m_s": 2.0}
+    kick = EventPayload("", "home", "home_9", 35.5, -1.5, 0.2, detail=detail)
+    frame = build_frame(None, (body("home_7", *mate), body("home_9", 35.0, -1.5)))
+    shot = shot_projection(kick, frame, True, pitch_of(MatchSheet()), ShotParameters(), FlightParameters())
+    assert (shot is not None) == is_shot
