@@ -19,11 +19,13 @@ its reason (``directly``), until the restart decides as for every other goal.
 
 A defender who turns in a ball that was not on target scores an own goal. On camera tracking every fifth contact is
 missing, and of two players at the ball the wrong one may have it, while 97 of 100 goals are the attackers'. So if a
-defender has the last contact, but an attacker was at the ball since about then, the goal is that attacker's.
+defender has the last contact, but an attacker was at the ball since about then, the goal is that attacker's, unless
+nobody shoots from so far.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import msgspec
@@ -56,6 +58,7 @@ class GoalParameters(msgspec.Struct, frozen=True):
         directly_us: a ball that goes straight in from a restart takes at most this long.
         doubt: confidence of a goal straight from a restart from which none can be scored so.
         missed_share: on camera tracking, confidence of a goal of who was at the ball after a defender's last contact.
+        range_m: the defender's contact is at most so far from the goal; from farther away he has played the ball back.
     """
 
     shot_us: Annotated[int, reason("As shot_outcome.within_us.")] = 3_000_000
@@ -74,6 +77,7 @@ class GoalParameters(msgspec.Struct, frozen=True):
             "to 205: a contact is missing or another's in a quarter of cases."
         ),
     ] = 0.85
+    range_m: Annotated[float, reason("As shot.range_m.")] = 40.0
 
 
 class GoalState(msgspec.Struct, frozen=True, gc=False):
@@ -160,7 +164,8 @@ class Goal:
         detail: dict[str, Scalar] = {"since_us": payload.detail["since_us"]}
         causes = (event.id, scorer.id) if scorer else (event.id,)
         confidence, directly = payload.confidence, self._directly(state, payload)
-        at_ball = last_touch(state.touches, time_us(payload, "since_us"), self.touch) if own else None
+        doubtful = own and last is not None and self._in_range(last, payload)
+        at_ball = last_touch(state.touches, time_us(payload, "since_us"), self.touch) if doubtful else None
         if at_ball is not None and at_ball.player:
             own, player, confidence = False, at_ball.player, min(confidence, self.parameters.missed_share)
         if directly and state.live is not None:
@@ -169,6 +174,14 @@ class Goal:
         goal_payload = msgspec.structs.replace(payload, player=player, confidence=confidence, detail=detail)
         kind = "goal.own" if own else "goal.scored"
         return make_event(kind, event.ts_us, event.source, goal_payload, causes=causes)
+
+    def _in_range(self, contact: Contact, goal: EventPayload) -> bool:
+        """True if a contact was where players shoot from."""
+        if contact.x_m is None or contact.y_m is None:
+            return True
+        end: End = "right" if goal.variant == "right" else "left"
+        away_m = math.hypot(self.pitch.depth_m(contact.x_m, end), contact.y_m)
+        return at_most("the defender from the goal", away_m, self.parameters.range_m, "goal.range_m")
 
     def _directly(self, state: GoalState, goal: EventPayload) -> str:
         """The restart from which the ball went straight in, if none can be scored so; else empty."""

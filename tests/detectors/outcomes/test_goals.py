@@ -95,18 +95,24 @@ def at_ball(kind: str, at_s: float, player: str) -> Event:
 
 
 @pytest.mark.parametrize(
-    ("left_s", "limbs", "found"),
+    ("left_s", "x_m", "limbs", "found"),
     [
-        (9.9, (), ("goal.scored", "home_9", 0.85)),
-        (9.2, (), ("goal.own", "away_4", 1.0)),
-        (9.9, ("left_foot", "right_foot"), ("goal.own", "away_4", 1.0)),
+        (9.9, 46.0, (), ("goal.scored", "home_9", 0.85)),
+        (9.2, 46.0, (), ("goal.own", "away_4", 1.0)),
+        (9.9, 10.0, (), ("goal.own", "away_4", 1.0)),
+        (9.9, 46.0, ("left_foot", "right_foot"), ("goal.own", "away_4", 1.0)),
     ],
-    ids=["an attacker is at the ball", "he has left before", "limb tags show who played it"],
+    ids=[
+        "an attacker is at the ball",
+        "he has left before",
+        "nobody shoots from there",
+        "limb tags show who played it",
+    ],
 )
-def test_a_goal_after_a_defenders_contact_is_the_attackers_who_was_at_the_ball(left_s, limbs, found):
+def test_a_goal_after_a_defenders_contact_is_the_attackers_who_was_at_the_ball(left_s, x_m, limbs, found):
     sheet = MatchSheet(attacks_positive_x="home", quality=Quality(limbs=limbs))
     near = [at_ball("near", 9.1, "home_9"), at_ball("not_near", left_s, "home_9")]
-    events = [hit(8.0, "home_7", 45.0, 25.0), *near, hit(9.6, "away_4", 46.0, 5.0), candidate(10.0)]
+    events = [hit(8.0, "home_7", 45.0, 25.0), *near, hit(9.6, "away_4", x_m, 5.0), candidate(10.0)]
     (goal,) = fold(Goal(sheet), sorted(events, key=lambda event: event.ts_us))
     assert (goal.kind, goal.payload.player, goal.payload.confidence) == found
 
