@@ -60,7 +60,7 @@ class Spec:
             level.
         inputs: kinds it subscribes to.
         outputs: kinds it may emit, in canonical rank order among themselves.
-        internal: those of ``outputs`` that stay inside the engine (dense kinds).
+        internal: those of ``outputs`` that stay inside the engine: dense kinds, and what a level shares.
         horizon_us: how far before its newest cause an output may be dated (back-setting, 004).
         parameters: name -> value, unit in the name.
         source: where the rule comes from (paper and section, law, other work).

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from itertools import takewhile
 
 from middleware.detector import Detector
 
@@ -116,8 +115,7 @@ def walk_order(detectors: Iterable[Detector[object]]) -> list[Detector[object]]:
     ordered: list[Detector[object]] = []
     waiting = sorted(detectors, key=_position)
     while waiting:
-        level = waiting[0].spec.level
-        peers = list(takewhile(lambda one: one.spec.level == level, waiting))  # noqa: B023
+        peers = [one for one in waiting if one.spec.level == waiting[0].spec.level]
         shared = {kind for one in peers for kind in one.spec.internal}
         free = next((one for one in peers if shared.isdisjoint(one.spec.inputs)), None)
         if free is None:

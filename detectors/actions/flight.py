@@ -215,8 +215,9 @@ def shot_projection(
 ) -> Projection | None:
     """The projection of a shot on the opponents' goal; None if the kick is no shot.
 
-    A shot meets the goal, or misses it by little, in time and from a distance that players shoot from. At close range
-    aim scatters widely (headers): there any forward ball counts. No mate can reach a shot that misses before the line.
+    A shot meets the goal, or misses it by at most ``wide_m`` or ``near_m``, in time and from a distance that players
+    shoot from. At close range aim scatters widely (headers): there any forward ball counts. No mate can reach a shot
+    that misses before the line.
     """
     shot = project_on_goal(release, attacks_positive_x, pitch)
     if shot is None or not at_most("time to the goal line", shot.after_s, p.within_s, "shot.within_s", about):

@@ -5,7 +5,8 @@ Theory of operation
 A kick whose ball has left the kicker (``kick.released``, 5.8) is judged once. It is, in this order,
 
 * nothing, if the ball only rebounded from the supposed kicker, who may also have poked it away from an opponent;
-* a shot (6.1), if its projection meets the goal or closely misses it (:mod:`detectors.actions.flight`);
+* a shot (6.1), if its projection meets the goal, or misses it where no mate can reach the ball
+  (:mod:`detectors.actions.flight`);
 * a dribble, if the kicker himself would reach the ball before anybody else (``first_to_reach``);
 * a pass in all other cases. What became of it is decided by 7.6 (:mod:`detectors.outcomes.receptions`).
 

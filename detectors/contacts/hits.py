@@ -118,7 +118,7 @@ class PlayerHitsBall:
         self, sheet: MatchSheet, parameters: HitParameters | None = None, near: NearParameters | None = None
     ) -> None:
         self.parameters = parameters or HitParameters()
-        self._rule = hit_rule(sheet, self.parameters, near or NearParameters())
+        self._rule = _hit_rule(sheet, self.parameters, near or NearParameters())
         self.spec = Spec(
             name="player_hits_ball",
             number="5.1",
@@ -140,12 +140,12 @@ class PlayerHitsBall:
     def step(self, state: ContactState, event: Event) -> Step[ContactState]:
         """A (near), not B (not_near), C (peak); the next frame closes the instant."""
         if event.kind == "frame":
-            return close_contact(state, event, self._rule)
+            return _close_contact(state, event, self._rule)
         if event.kind == "ball.accel_peak":
-            if not is_hit(event, self._rule.share_min):
+            if not _is_hit(event, self._rule.share_min):
                 return state, NOTHING
-            return await_contact(state, event, self._rule)
-        return follow_candidates(state, event), NOTHING
+            return _await_contact(state, event, self._rule)
+        return _follow_candidates(state, event), NOTHING
 
 
 class TouchParameters(ContactParameters, frozen=True):
@@ -197,7 +197,7 @@ class SoftTouch:
             if is_recording() and state.waiting is not None and state.last.at_us > 0:
                 apart_us = state.waiting.ts_us - state.last.at_us
                 note("time since the contact before", apart_us, "at least", yield_us, "touch.yield_us", "touch")
-            return close_contact(state, event, self._rule)
+            return _close_contact(state, event, self._rule)
         if event.kind == "ball.accel_peak":
             payload = payload_of(event)
             if payload.variant == "touch":
@@ -208,7 +208,7 @@ class SoftTouch:
             if state.waiting is not None or event.ts_us - state.last.at_us <= self.parameters.yield_us:
                 return state, NOTHING
             return ContactState(state.closest, event, state.closest, state.last), NOTHING
-        return follow_candidates(state, event), NOTHING
+        return _follow_candidates(state, event), NOTHING
 
 
 def contact_of(event: Event) -> Contact:
@@ -216,7 +216,7 @@ def contact_of(event: Event) -> Contact:
     return cast(Contact, event.payload)
 
 
-def is_hit(peak: Event, share_min: float) -> bool:
+def _is_hit(peak: Event, share_min: float) -> bool:
     """True if an acceleration peak is a hit's: high enough, no bounce, and not the shaking of a fast ball."""
     payload = payload_of(peak)
     speed_m_s = max(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s"))
@@ -225,13 +225,13 @@ def is_hit(peak: Event, share_min: float) -> bool:
     return number(payload, "delta_v_m_s") >= share_min * speed_m_s
 
 
-def hit_rule(sheet: MatchSheet, p: HitParameters, near: NearParameters) -> ContactRule:
+def _hit_rule(sheet: MatchSheet, p: HitParameters, near: NearParameters) -> ContactRule:
     """The rule of hits on an input."""
     share_min = 0.0 if is_fitted(sheet.quality) else p.share_min
     return contact_rule("hit", sheet, p, near, share_min=share_min)
 
 
-def follow_candidates(state: ContactState, event: Event) -> ContactState:
+def _follow_candidates(state: ContactState, event: Event) -> ContactState:
     """Store the candidates at the ball, also for the waiting contact if it is of this instant; or who attacks +x."""
     if event.kind == "direction":
         last = msgspec.structs.replace(state.last, attacks=payload_of(event).team)
@@ -242,7 +242,7 @@ def follow_candidates(state: ContactState, event: Event) -> ContactState:
     return ContactState(closest, waiting, chosen, state.last, state.first, state.first_chosen)
 
 
-def await_contact(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
+def _await_contact(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
     """A second contact waits together with one just before it; else it closes the one that waits."""
     held, at = state.waiting, state.closest
     if held is not None and state.first is None and 0 < event.ts_us - held.ts_us <= rule.pair_us:
@@ -251,7 +251,7 @@ def await_contact(state: ContactState, event: Event, rule: ContactRule) -> Step[
     return ContactState(at, event, at, closed.last), out
 
 
-def close_contact(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
+def _close_contact(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
     """Attribute the waiting contact, once no contact that is judged with it can follow."""
     if state.waiting is None or event.ts_us <= state.waiting.ts_us + rule.pair_us:
         return state, NOTHING

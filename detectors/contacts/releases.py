@@ -58,7 +58,8 @@ class ReleaseState(msgspec.Struct, frozen=True, gc=False):
     """State of the detector.
 
     Attributes:
-        hits: the hit whose ball has not left yet; before it those since the newest frame, and the one before them.
+        hits: oldest first. The last one waits for its release. The others are followed by another hit since the newest
+            frame, and the next frame shows whether their balls had left.
         frame: the newest frame.
     """
 

@@ -25,7 +25,6 @@ nobody shoots from so far.
 
 from __future__ import annotations
 
-import math
 from typing import Annotated
 
 import msgspec
@@ -95,9 +94,9 @@ class Goal:
     """7.5: ``goal.scored`` and ``goal.own``: a goal, published at once and tentative until 10.14 confirms it.
 
     ``team`` gets the goal, ``player`` scored it: the last attacker who played the ball. It is an own goal if a defender
-    played it last, no attacker had shot at the goal just before, and on camera tracking none was at the ball since;
-    ``player`` is then that defender. ``variant`` is
-    the end, empty if unknown. ``detail``: ``since_us`` (event time of the crossing), ``official`` (true if officials
+    played it last, no attacker had shot at the goal just before, and on camera tracking none was at the ball since, or
+    the defender was farther away than players shoot from; ``player`` is then that defender. ``variant`` is the end,
+    empty if unknown. ``detail``: ``since_us`` (event time of the crossing), ``official`` (true if officials
     have decided it), ``directly`` (restart from which the ball went straight in though none can be scored so).
     """
 
@@ -179,8 +178,7 @@ class Goal:
         """True if a contact was where players shoot from."""
         if contact.x_m is None or contact.y_m is None:
             return True
-        end: End = "right" if goal.variant == "right" else "left"
-        away_m = math.hypot(self.pitch.depth_m(contact.x_m, end), contact.y_m)
+        away_m = self.pitch.goal_distance_m(contact.x_m, contact.y_m, _end(goal))
         return at_most("the defender from the goal", away_m, self.parameters.range_m, "goal.range_m")
 
     def _directly(self, state: GoalState, goal: EventPayload) -> str:
@@ -241,7 +239,7 @@ class Goal:
             return False
         if attacker.x_m is None or attacker.y_m is None or defender.x_m is None or defender.y_m is None:
             return True
-        end: End = "right" if goal.variant == "right" else "left"
+        end = _end(goal)
         towards_m = (defender.x_m - attacker.x_m) * end_sign(end)
         if towards_m <= 0.0:
             return False
@@ -249,6 +247,11 @@ class Goal:
         at_line_y_m = attacker.y_m + slope * self.pitch.depth_m(attacker.x_m, end)
         what, wide_m = "the shot from the goal's middle at the line", GOAL_HALF_WIDTH_M + self.parameters.shot_wide_m
         return at_most(what, abs(at_line_y_m), wide_m, "goal.shot_wide_m")
+
+
+def _end(goal: EventPayload) -> End:
+    """The end at which a goal fell."""
+    return "right" if goal.variant == "right" else "left"
 
 
 def _is_official(goal: Event | None) -> bool:

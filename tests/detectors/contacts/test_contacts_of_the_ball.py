@@ -143,10 +143,7 @@ def clock(*times_us: int) -> list[Event]:
 
 
 def hits(*events: Event) -> list[tuple[int, str]]:
-    ordered = sorted(
-        events, key=lambda e: (e.ts_us, ("frame", "ball.accel_peak", "direction", "ball.closest").index(e.kind))
-    )
-    return [(e.ts_us, e.payload.player) for e in chained(ordered, PlayerHitsBall(SHEET))]
+    return [(e.ts_us, e.payload.player) for e in chained(events, PlayerHitsBall(SHEET))]
 
 
 def test_a_not_b_then_c_is_a_hit() -> None:
@@ -237,9 +234,7 @@ def test_the_shaking_of_a_fast_ball_is_no_hit_where_no_corner_is_fitted() -> Non
 
 def test_a_soft_touch_yields_to_a_hit_of_the_same_contact() -> None:
     def touches(*events: Event) -> list[int]:
-        order = ("frame", "ball.accel_peak", "ball.turn", "ball.speed_step", "ball.closest")
-        ordered = sorted(events, key=lambda e: (e.ts_us, order.index(e.kind)))
-        return [e.ts_us for e in chained(ordered, SoftTouch(SHEET))]
+        return [e.ts_us for e in chained(events, SoftTouch(SHEET))]
 
     step = peak(40_000, "down", "ball.speed_step")
     scene = [closest(0, "home_2"), step, *clock(0, 40_000, 80_000, 120_000, 160_000)]

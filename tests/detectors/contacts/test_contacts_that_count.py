@@ -21,7 +21,6 @@ from tests.detectors.actions.test_actions import event
 from tests.detectors.scene import body, chained, fold, frame_event, rows_of
 
 RADIO = MatchSheet(quality=stage.RTLS)
-ORDER = ("ball.accel_peak", "ball.closest", "frame")
 
 
 def closest(ms: int, *limbs: tuple[str, str, float, float]) -> Event:
@@ -49,8 +48,7 @@ def peak(ms: int, before_m_s: float, after_m_s: float, across_m_s: float = 0.0, 
 def hits(*causes: Event) -> list[tuple[int, str]]:
     """Milliseconds and player of the hits."""
     frames = [frame_event(ms / 1000, (0.0, 0.0), []) for ms in range(0, 2500, 20)]
-    ordered = sorted([*causes, *frames], key=lambda e: (e.ts_us, ORDER.index(e.kind)))
-    return [(e.ts_us // 1000, e.payload.player) for e in chained(ordered, PlayerHitsBall(RADIO))]
+    return [(e.ts_us // 1000, e.payload.player) for e in chained([*causes, *frames], PlayerHitsBall(RADIO))]
 
 
 FOOT = ("home_6", "left_foot", 0.1, 0.0)
@@ -252,7 +250,7 @@ def test_in_the_way_of_who_has_just_kicked_is_rather_an_opponent_than_a_mate() -
 def test_of_a_ball_that_is_met_at_once_the_second_contact_tells_how_it_left_the_first() -> None:
     causes = [closest(90, FOOT), peak(100, 2.0, 9.0), closest(110, ("away_4", "left_foot", 0.13, 0.0))]
     causes += [peak(115, 14.0, 1.0), *(frame_event(ms / 1000, (0.0, 0.0), []) for ms in range(0, 400, 20))]
-    found = chained(sorted(causes, key=lambda e: (e.ts_us, ORDER.index(e.kind))), PlayerHitsBall(RADIO))
+    found = chained(causes, PlayerHitsBall(RADIO))
     speeds = [(e.payload.detail["vx_m_s"], e.payload.detail["delta_v_m_s"]) for e in found]
     assert speeds == [(14.0, 12.0), (1.0, 13.0)]
     assert found[0].payload.detail["speed_after_m_s"] == 14.0
