@@ -49,9 +49,9 @@ DRAWS, COVERED = 2_000, 0.9
 #: A contact of the truth so near in time is the one that was found.
 WITHIN_US = 150_000
 #: What is fitted; one weight a parameter.
-WEIGHTS = ("nearer_factor", "push_share", "before_share", "after_s", "beyond_factor", "own_m", "kick_m", "goal_m")
+WEIGHTS = ("nearer_factor", "push_share", "before_share", "after_s", "beyond_factor", "own_m", "kick_m", "forward_m")
 #: Where weights belong, so that a step of the fit moves each by as much.
-SCALE = np.array([3.0, 0.2, 0.2, 0.2, 2.0, 0.6, 0.6, 0.8])
+SCALE = np.array([3.0, 0.2, 0.2, 0.2, 2.0, 0.6, 0.6, 0.3])
 #: No chance is less: a swap of names makes what happened impossible.
 LEAST = 1e-3
 Floats = npt.NDArray[np.float64]

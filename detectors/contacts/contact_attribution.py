@@ -5,9 +5,10 @@ Theory of operation
 The change of the ball's velocity shows where the limb or trunk was that pushed the ball, and how fast it moved. With
 limb tags, the contact is given to the candidate that fits this best. Without them (*centroids*), each candidate has a
 chance to have made it: a greater one by distance, by the side that the ball was pushed from, by how near it was to him
-before, by how slowly it leaves him, and if he made the last contact. Who made that is no more than likely: each
-candidate's chance is kept, and counts as far as it goes. So a contact that was given to a neighbour does not take the
-next ones along. The most likely player gets the contact. If he cannot have made it, nobody does.
+before, by how slowly it leaves him, if it leaves for the goal that his team attacks, and if he made the last contact.
+Who made that is no more than likely: each candidate's chance is kept, and counts as far as it goes. So a contact that
+was given to a neighbour does not take the next ones along. The most likely player gets the contact. If he cannot have
+made it, nobody does.
 
 No player plays the ball twice within some 50 ms. If two contacts so close both fit one player best, one of them is
 given to another player at the ball, whichever fits better. Without another player, the second is part of the first.
@@ -21,12 +22,10 @@ import msgspec
 
 from detectors.ball.trajectory_breaks import only_slowed
 from detectors.contacts.contact_parameters import ContactParameters, ContactRule
-from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least, at_most
 from detectors.proximity.near import Candidate, Closest
 from football.match_sheet import Team
 from football.payloads import EventPayload, number
-from football.pitch import GOAL_HALF_WIDTH_M
 
 #: A player who is more likely by e to the power of this is certain.
 _CERTAIN = 30.0
@@ -147,9 +146,10 @@ def chances_of(
     """The chance of each centroid that he made a contact.
 
     Each counts by his distance, by the push, by how far the ball was from him before and how fast it moves away from
-    him, and by the goal that it leaves for; and as nearer, with the chance that he had the ball, if not long ago.
+    him, and by how far it leaves for the goal that his team attacks; and as nearer, with the chance that he had the
+    ball, if not long ago.
     """
-    p, defends = rule.p, _defending(payload, rule, last.attacks)
+    p = rule.p
     vx, vy = number(payload, "vx_m_s"), number(payload, "vy_m_s")
     dvx, dvy = number(payload, "delta_vx_m_s"), number(payload, "delta_vy_m_s")
     size, before_s = math.hypot(dvx, dvy) or 1.0, p.before_us * 1e-6
@@ -158,6 +158,7 @@ def chances_of(
     soon = since_us < p.own_from_us and gained_m_s < p.again_m_s
     own_m = -p.own_m if soon else p.own_m + (p.kick_m if _is_kicked(payload, p) else 0.0)
     own = math.expm1(min(p.nearer_factor * own_m, _CERTAIN))
+    forward_m = p.forward_m * vx / (math.hypot(vx, vy) or 1.0) if last.attacks else 0.0
 
     def cost_m(r: Candidate) -> float:
         reached_m = min(r.distance_m, p.leg_reach_m)
@@ -167,7 +168,7 @@ def chances_of(
         pushed_m = (r.dx_m * dvx + r.dy_m * dvy) / size
         around_m = p.before_share * min(before_m, p.before_m) - p.push_share * pushed_m
         after_m = p.after_s * min(math.hypot(leaves_x, leaves_y), p.after_m_s)
-        return away_m + around_m + after_m + (p.goal_m if r.team == defends else 0.0)
+        return away_m + around_m + after_m - (forward_m if r.team == last.attacks else -forward_m)
 
     costs_m = [cost_m(r) for r in candidates]
     least_m = min(costs_m)
@@ -177,20 +178,6 @@ def chances_of(
     ]
     total = sum(weights)
     return tuple((r.object_id, weight / total) for r, weight in zip(candidates, weights, strict=True))
-
-
-def _defending(payload: EventPayload, rule: ContactRule, attacks: Team) -> Team:
-    """The team whose goal a ball leaves for, hard and from near it; empty if none. Nobody plays so at his own goal."""
-    vx, p = number(payload, "vx_m_s"), rule.p
-    sign = math.copysign(1.0, vx)
-    if not attacks or payload.x_m is None or payload.y_m is None or abs(vx) < p.goal_m_s:
-        return ""
-    depth_m = rule.half_length_m - sign * payload.x_m
-    across_m = payload.y_m + number(payload, "vy_m_s") * depth_m / abs(vx)
-    under_way = sign * (vx - number(payload, "delta_vx_m_s")) > p.goal_before_m_s
-    if under_way or not 0.0 <= depth_m <= p.goal_from_m or abs(across_m) > GOAL_HALF_WIDTH_M + p.goal_wide_m:
-        return ""
-    return opponents_of(attacks) if sign > 0.0 else attacks
 
 
 def _is_kicked(payload: EventPayload, p: ContactParameters) -> bool:

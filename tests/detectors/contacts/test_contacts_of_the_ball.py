@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from detectors.ball.changes import AccelerationPeak, BallTurn, SpeedStep
@@ -171,39 +170,16 @@ def test_of_two_who_are_equally_near_the_one_who_can_have_pushed_it_hit_the_ball
     assert hits(both, peak(40_000, delta_vx_m_s=-5.0, vx_m_s=-5.0), *scene) == [(40_000, "away_4")]
 
 
-def leaves(x_m: float = 45.0, y_m: float = 0.0, vx_m_s: float = 10.0, before_m_s: float = -5.0) -> Event:
-    """A ball that leaves so fast along +x; before it had another speed along the axis."""
-    detail = {"vx_m_s": vx_m_s, "delta_vx_m_s": vx_m_s - before_m_s, "delta_v_m_s": abs(vx_m_s - before_m_s)}
-    event = peak(40_000, speed_before_m_s=abs(before_m_s), speed_after_m_s=vx_m_s, **detail)
-    return msgspec.structs.replace(event, payload=msgspec.structs.replace(event.payload, x_m=x_m, y_m=y_m))
+def test_of_two_who_are_about_as_near_the_one_who_attacks_that_way_hit_the_ball() -> None:
+    def hit_by(attacks: str, vx_m_s: float, vy_m_s: float = 0.0) -> list[str]:
+        direction = [make_event("direction", 0, "0", EventPayload("", attacks))] if attacks else []  # type: ignore[arg-type]
+        struck = peak(40_000, delta_vx_m_s=0.0, vx_m_s=vx_m_s, vy_m_s=vy_m_s)
+        scene = [*direction, closest(40_000, "home_2", "away_4"), struck, *clock(0, 40_000, 80_000)]
+        return [player for _, player in hits(*scene)]
 
-
-def heads(struck: Event, attacks: str, *players: str) -> list[str]:
-    """Return who hits the ball of two who are near; without a direction it is home_2."""
-    direction = [make_event("direction", 0, "0", EventPayload("", attacks))] if attacks else []  # type: ignore[arg-type]
-    both = closest(40_000, *(players or ("away_4", "home_2")))
-    return [player for _, player in hits(*direction, both, struck, *clock(0, 40_000, 80_000))]
-
-
-def test_nobody_plays_hard_at_his_own_goal() -> None:
-    assert heads(leaves(), "away") == ["away_4"]
-    assert heads(leaves(), "home") == heads(leaves(), "") == ["home_2"]
-    mirrored = leaves(x_m=-45.0)
-    assert heads(mirrored, "away") == heads(mirrored, "home") == ["home_2"], "away from the near goal"
-
-
-@pytest.mark.parametrize(
-    "struck",
-    [leaves(x_m=30.0), leaves(y_m=25.0), leaves(vx_m_s=5.0)],
-    ids=["from far", "wide of the goal", "slow"],
-)
-def test_who_defends_a_goal_may_have_played_any_other_ball(struck: Event) -> None:
-    assert heads(struck, "away") == heads(struck, "") == ["home_2"]
-
-
-def test_a_ball_that_was_under_way_to_the_goal_may_come_off_a_defender() -> None:
-    assert heads(leaves(before_m_s=3.5), "away", "home_2", "away_4") == ["home_2"]
-    assert heads(leaves(before_m_s=2.5), "away", "home_2", "away_4") == ["away_4"]
+    assert hit_by("away", 1.0) == hit_by("home", -1.0) == ["away_4"]
+    assert hit_by("home", 1.0) == hit_by("away", -1.0) == ["home_2"]
+    assert hit_by("away", 0.0, 1.0) == hit_by("", 1.0) == ["home_2"], "across, or no direction: the nearer one"
 
 
 def test_a_small_change_far_from_everybody_is_no_hit() -> None:
