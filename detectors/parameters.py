@@ -64,6 +64,7 @@ from detectors.outcomes.interceptions import InterceptionParameters
 from detectors.outcomes.miscontrols import MiscontrolParameters
 from detectors.outcomes.offside import OffsideParameters
 from detectors.outcomes.receptions import OutcomeParameters
+from detectors.outcomes.recoveries import RecoveryParameters
 from detectors.outcomes.saves import SaveParameters
 from detectors.outcomes.shots import ShotOutcomeParameters
 from detectors.play.goalkeeper_hands import KeeperParameters
@@ -161,6 +162,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     shot_outcome: ShotOutcomeParameters = ShotOutcomeParameters()
     pass_outcome: OutcomeParameters = OutcomeParameters()
     interception: InterceptionParameters = InterceptionParameters()
+    recovery: RecoveryParameters = RecoveryParameters()
     goal: GoalParameters = GoalParameters()
     pass_direction: PassDirectionParameters = PassDirectionParameters()
     pass_length: PassLengthParameters = PassLengthParameters()

@@ -99,7 +99,7 @@ KINDS: Mapping[str, Kind] = {
     "aerial.won": _kind("6.9", _P, "the player who touches the ball in an aerial duel"),
     "carry.start": _kind("6.10", _P, "the player in control moves the ball by 3 m or more"),
     "carry.end": _kind("6.10", _P, "the next action of the carrier"),
-    "ball.loose": _kind("6.11", _P, "in play, slower than 8 m/s, nobody within 1.5 m for 0.5 s"),
+    "ball.loose": _kind("6.11", _P, "slower than 8 m/s, nobody within 1.5 m for 0.5 s; at the touch before"),
     # -- level 7: outcomes
     "shot.blocked": _kind("7.1", _P, "an outfield opponent is the first to touch a shot, which then misses the goal"),
     "shot.deflected": _kind("7.1", _P, "an outfield opponent is the first to touch a shot, which goes on to the goal"),
@@ -129,7 +129,7 @@ KINDS: Mapping[str, Kind] = {
     "pass.dir": _kind("8.1", _G, "the axis of the attack along which the ball moved most, from kick to end"),
     "pass.len": _kind("8.2", _G, "below 15, 30 m, more"),
     "pass.height": _kind("8.3", _G, "highest centre of all steps of the physics: below 0.3, 1.5 m, more"),
-    "cross": _kind("8.4", _G, "meant as a cross by the player, wherever it ends; corners and free kicks too"),
+    "cross": _kind("8.4", _G, "Opta: meant as a cross, from wide of the centre lane, to a more central mate"),
     "cutback": _kind("8.4", _G, "meant by the player as a low ball back from the goal line"),
     "pass.through": _kind("8.5", _G, "meant for the space behind the defence, complete, nobody but the keeper behind"),
     "pass.switch": _kind("8.6", _G, "complete, 36.6 m or more across"),

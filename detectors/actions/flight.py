@@ -108,7 +108,7 @@ class ShotParameters(msgspec.Struct, frozen=True):
         speed_min_m_s: least speed of a shot.
         close_m: greatest distance of a shot from close range.
         close_speed_min_m_s: least speed of a shot from close range.
-        head_m: a ball that is kicked at least so high is headed.
+        headed_m: a ball that is kicked at least so high is headed.
         head_close_m: greatest distance of a header from close range.
         head_within_s: a header would meet the goal line within this time.
         wide_m: a ball of at least ``wide_speed_m_s`` would miss the goal by at most this.
@@ -123,7 +123,7 @@ class ShotParameters(msgspec.Struct, frozen=True):
     speed_min_m_s: Annotated[float, reason("A drive; the pass class of 2.7 ends at 15.")] = 13.0
     close_m: Annotated[float, reason("The penalty mark and a step.")] = 12.0
     close_speed_min_m_s: Annotated[float, reason("Ours: at close range any ball that is not just pushed.")] = 6.0
-    head_m: Annotated[float, reason("Ours, above the chest.")] = 1.3
+    headed_m: Annotated[float, reason("Ours, above the chest.")] = 1.3
     head_close_m: Annotated[float, reason("The depth of the penalty area: attackers head at goal there.")] = 16.5
     head_within_s: Annotated[
         float,
@@ -233,7 +233,9 @@ def shot_projection(
     """
     shot = project_on_goal(release, attacks_positive_x, pitch)
     kick_z_m = release.detail.get("kick_z_m")
-    headed = kick_z_m is not None and at_least("height of the kick", float(kick_z_m), p.head_m, "shot.head_m", about)
+    headed = kick_z_m is not None and at_least(
+        "height of the kick", float(kick_z_m), p.headed_m, "shot.headed_m", about
+    )
     within = (p.head_within_s, "shot.head_within_s") if headed else (p.within_s, "shot.within_s")
     if shot is None or not at_most("time to the goal line", shot.after_s, *within, about):
         return None

@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 from msgspec.structs import replace
 
+from detectors.decisions import at_least, at_most, below
 from detectors.emission import make_event
 from detectors.outcomes.interceptions import WON
 from detectors.outcomes.receptions import is_deflected
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet
-from football.payloads import EventPayload, payload_of
+from football.payloads import EventPayload, number, payload_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
+
+_COUNTED = (
+    "`optical`, simulated seeds 301 to 312 and 381 to 420: of gains that come and leave so 57 are no recovery, nearly "
+    "all bodies that were hit, and 5 are one."
+)
+
+
+class RecoveryParameters(msgspec.Struct, frozen=True):
+    """Limits of a contact of who is only hit by the ball: it leaves him fast, but no faster than it came.
+
+    Attributes:
+        came_m_s: the ball came at least so fast.
+        leaves_m_s: it leaves at least so fast; a slower one he has under control.
+        below_m: it was lower than this; a higher ball is headed on.
+    """
+
+    came_m_s: Annotated[float, reason(_COUNTED)] = 5.0
+    leaves_m_s: Annotated[float, reason(_COUNTED)] = 3.5
+    below_m: Annotated[float, reason(_COUNTED)] = 1.0
 
 
 class RecoveryState(msgspec.Struct, frozen=True, gc=False):
@@ -22,6 +45,7 @@ class RecoveryState(msgspec.Struct, frozen=True, gc=False):
         loose: the ball that has been loose since.
         attempt: the pass since the newest gain.
         deflection: the newest deflection.
+        contact: the newest contact.
         won: an opponent's gain that is still to be secured, with what was lost.
     """
 
@@ -29,6 +53,7 @@ class RecoveryState(msgspec.Struct, frozen=True, gc=False):
     loose: Event | None = None
     attempt: Event | None = None
     deflection: Event | None = None
+    contact: Event | None = None
     won: Event | None = None
 
 
@@ -41,7 +66,8 @@ class Recovery:
     kick).
     """
 
-    def __init__(self, sheet: MatchSheet) -> None:
+    def __init__(self, sheet: MatchSheet, parameters: RecoveryParameters | None = None) -> None:
+        self.parameters = parameters or RecoveryParameters()
         self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
         self.spec = Spec(
             name="recovery",
@@ -49,6 +75,7 @@ class Recovery:
             level=7,
             inputs=("hit", "touch", "deflection", "possession.gain", "pass.attempt", "ball.loose", "play.dead", WON),
             outputs=("recovery",),
+            parameters=msgspec.structs.asdict(self.parameters),
             source="Opta; StatsBomb; kloppy RECOVERY",
             team_variants={"recovery": ("",)},
             amends=("recovery",),
@@ -75,19 +102,36 @@ class Recovery:
         payload = payload_of(event)
         if event.kind == "possession.gain":
             return self._gained(state, event, payload), NOTHING
+        state = replace(state, contact=event)
         if state.won is not None and event.ts_us > state.won.ts_us:
             return replace(state, won=None), self._secured(state.won, event, payload)
         again = state.gain is not None and payload_of(state.gain).player == payload.player
         return (replace(state, loose=None) if again and state.loose is not None else state), NOTHING
 
     def _gained(self, state: RecoveryState, event: Event, made: EventPayload) -> RecoveryState:
-        after = RecoveryState(event, deflection=state.deflection)
+        if is_deflected(event, made, state.deflection):
+            return state  # Who deflects the ball has not had it.
+        after = RecoveryState(event, contact=state.contact)
         if state.gain is None or payload_of(state.gain).team == made.team or made.player in self._keepers:
             return after
         cause = state.loose or state.attempt
-        if cause is None or made.variant == "restart" or is_deflected(event, made, state.deflection):
+        if cause is None or made.variant == "restart" or self._is_struck(state.contact, event):
             return after
         return replace(after, won=self._won(state.gain, cause, event, made))
+
+    def _is_struck(self, contact: Event | None, gain: Event) -> bool:
+        """True if the contact of a gain is of a player who was hit by the ball."""
+        if contact is None or contact.ts_us != gain.ts_us:
+            return False
+        hit, p = payload_of(contact), self.parameters
+        if hit.z_m is not None and not below("height of the ball", hit.z_m, p.below_m, "recovery.below_m"):
+            return False
+        came_m_s, leaves_m_s = number(hit, "speed_before_m_s"), number(hit, "speed_after_m_s")
+        return (
+            at_least("speed of the ball before", came_m_s, p.came_m_s, "recovery.came_m_s")
+            and at_least("speed of the ball after", leaves_m_s, p.leaves_m_s, "recovery.leaves_m_s")
+            and at_most("speed of the ball after", leaves_m_s, came_m_s, unit="m/s")
+        )
 
     def _won(self, gain: Event, cause: Event, event: Event, made: EventPayload) -> Event:
         held = payload_of(gain)

@@ -24,7 +24,7 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: PassOutcome(p.pass_outcome), ("pass_outcome",)),
     DetectorEntry(lambda s, p: Interception(s, p.interception), ("interception",)),
     DetectorEntry(lambda s, p: Clearance(s, p.clearance), ("clearance",)),
-    DetectorEntry(lambda s, p: Recovery(s)),
+    DetectorEntry(lambda s, p: Recovery(s, p.recovery), ("recovery",)),
     DetectorEntry(lambda s, p: Miscontrol(p.miscontrol), ("miscontrol",)),
     DetectorEntry(lambda s, p: TakeOn(p.take_on), ("take_on",)),
     DetectorEntry(lambda s, p: Tackle(p.tackle), ("tackle",)),

@@ -63,6 +63,7 @@ from detectors.play.evidence import (
     with_contact,
     with_restart,
 )
+from detectors.play.goal_posts import in_net, near_post
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import (
     CONTACTS,
@@ -187,7 +188,8 @@ class PlayPhase:
         if event.kind == "ball.in_goal":
             return self._in_goal(state, event, payload)
         if payload.variant in OUT_LINES and state.exit is None:
-            return msgspec.structs.replace(state, exit=event), NOTHING
+            mouth = state.mouth or (near_post(event, self._post_m) if self._post_m else None)
+            return msgspec.structs.replace(state, exit=event, mouth=mouth), NOTHING
         returned = payload.variant in IN_LINES
         return (msgspec.structs.replace(state, exit=None, mouth=None) if returned else state), NOTHING
 
@@ -198,11 +200,6 @@ class PlayPhase:
         by_post = not sure or GOAL_HALF_WIDTH_M - abs(location_m(payload)[1]) < self._post_m
         waits = msgspec.structs.replace(state, mouth=event), NOTHING
         return waits if by_post else self._end_play(state, event.ts_us, "goal", event)
-
-    def _in_net(self, ball: BallState) -> bool:
-        """True if a ball that went in by the post is in the net now, and has not gone on beside it."""
-        p, wide_m = self.parameters, abs(ball.y_m) - GOAL_HALF_WIDTH_M
-        return wide_m <= p.net_side_m and abs(ball.x_m) - self.pitch.half_length_m <= p.net_m
 
     def _obey_officials(self, state: PhaseState, event: Event) -> Step[PhaseState]:
         """Make the ball dead, or bring it into play, as the officials decide."""
@@ -231,7 +228,7 @@ class PlayPhase:
         if exit_event is not None:
             what, outside_us = "time since the line was crossed", now_us - exit_event.ts_us
             if at_least(what, outside_us, *self._settle, about="phase.dead"):
-                if state.mouth is not None and self._in_net(ball):
+                if state.mouth is not None and in_net(ball, self.pitch, self.parameters):
                     return self._end_play(state, now_us, "goal", state.mouth)
                 cause = "touch" if "touch" in payload_of(exit_event).variant else "goal line"
                 return self._end_play(state, now_us, cause, exit_event)

@@ -93,11 +93,11 @@ class PassQualifier:
             return self._dribbled(state, event, payload)
         return self._ended(state, event, payload)
 
-    def at_kick(self, sent: tuple[float, float], path: PassPath | None) -> Qualification | None:
+    def at_kick(self, sent: tuple[float, float, float], path: PassPath | None) -> Qualification | None:
         """The prediction at the kick; none by default.
 
         Args:
-            sent: velocity of the ball as it left, along and to the left, m/s.
+            sent: velocity of the ball as it left, along, to the left and up, m/s.
             way: to where the first mate reaches the ball, None if none does.
         """
         return None
@@ -106,9 +106,15 @@ class PassQualifier:
         """The final qualification, from the end of the pass."""
         raise NotImplementedError
 
+    def once_ended(
+        self, kind: str, ended: EventPayload, path: PassPath, predicted: Prediction | None
+    ) -> Qualification | None:
+        """The final qualification, where the prediction at the kick matters, too; :meth:`at_end` by default."""
+        return self.at_end(kind, ended, path)
+
     def _kicked(self, state: PassState, event: Event, attempt: EventPayload) -> Step[PassState]:
         sent = upfield(state.attacks, attempt.team, number(attempt, "vx_m_s"), number(attempt, "vy_m_s"))
-        qualification = self.at_kick(sent, predicted_path(state.attacks, attempt))
+        qualification = self.at_kick((*sent, number(attempt, "vz_m_s")), predicted_path(state.attacks, attempt))
         if qualification is None:
             return state, NOTHING
         prediction = Prediction(event.source, event.ts_us, qualification.kind, qualification.variant)
@@ -131,8 +137,8 @@ class PassQualifier:
 
     def _ended(self, state: PassState, event: Event, ended: EventPayload) -> Step[PassState]:
         path, kick_us = passed_path(state.attacks, ended), kick_of(ended)
-        qualification = self.at_end(event.kind, ended, path) if path is not None else None
         before = next((s for s in state.predictions if s.anchor == event.source), None)
+        qualification = self.once_ended(event.kind, ended, path, before) if path is not None else None
         if event.ts_us <= kick_us:
             return state, NOTHING
         out: list[Event] = []

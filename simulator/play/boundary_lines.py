@@ -90,7 +90,8 @@ def _goal(state: State, t_s: float, position: Vector) -> None:
     truth.rows[candidate].team = ("home", "away")[team]
     flight = state.flight
     shot = flight if flight is not None and flight.kind == "shot" and flight.team == team and flight.on_target else None
-    scorer = shot.kicker if shot is not None else state.last
+    row = shot.row if shot is not None else flights.settle_block(state, goal=True)
+    scorer = truth.rows[row].person if row >= 0 else state.last
     own = int(state.team[scorer]) != team
     flights.verdict(state, goal=True)
     if shot is not None:
@@ -103,7 +104,7 @@ def _goal(state: State, t_s: float, position: Vector) -> None:
     state.score[team] += stands
     kind = "goal.own" if own else "goal.scored"
     score = {"home": state.score[0], "away": state.score[1]}
-    scored = truth.add(kind, t_s, scorer, position, "", (candidate, shot.row if shot is not None else -1), **score)
+    scored = truth.add(kind, t_s, scorer, position, "", (candidate, row), **score)
     truth.rows[scored].team = ("home", "away")[team]
     if not stands:
         instructed = truth.add("goal.disallowed", t_s + 0.8, REFEREES[0], position, "", (scored, state.whistle.cause))

@@ -71,13 +71,15 @@ def _end_carry(state: State, t_s: float, position: Vector) -> None:
 
 
 def _loose(state: State) -> None:
-    """Follow a loose ball (6.11) and its recovery (7.10)."""
+    """Follow a loose ball (6.11), which begins at the touch that lost it, and its recovery (7.10)."""
     x, y, _ = state.ball.position
     free = state.holder < 0 and not state.in_hands and state.moving() < LOOSE_M_S
     if free and float(np.min(state.gaps(state.players, x, y))) > LOOSE_M:
         state.watching.alone_s += 0.02
         if state.watching.alone_s >= LOOSE_S and state.watching.loose < 0:
-            state.watching.loose = state.truth.add("ball.loose", state.now_s, -1, state.ball.position)
+            touched_s = float(state.touched_s.max())
+            since_s = touched_s if touched_s >= 0.0 else state.now_s - LOOSE_S
+            state.watching.loose = state.truth.add("ball.loose", since_s, -1, state.ball.position)
             state.watching.loose_team = int(state.team[state.last]) if state.last >= 0 else -1
     else:
         state.watching.alone_s = 0.0

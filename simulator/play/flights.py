@@ -48,6 +48,7 @@ def touched(state: State, row: int, t_s: float, index: int, what: str, velocity:
     """Update the flight under way by a contact with the ball in play, before that contact's own attempt is written."""
     settle_interception(state, t_s)
     settle_positions(state, now=True)
+    settle_block(state)
     provider_truth.touched(state, row)
     provider_truth.swept(state, row, t_s, index)
     flight = state.flight
@@ -76,12 +77,33 @@ def touched(state: State, row: int, t_s: float, index: int, what: str, velocity:
         _close_shot(state, "short")
         return
     kind = "shot.deflected" if inside else "shot.blocked"
-    state.truth.add(kind, t_s, flight.kicker, None, "", (flight.row, index), by=id_of(row))
+    block = state.truth.add(kind, t_s, flight.kicker, None, "", (flight.row, index), by=id_of(row))
     if inside:
         state.truth.rows[flight.row].detail["deflected"] = True
         flight.on_target = True
     else:
+        state.watching.block = block, flight.row, flight.on_target
         _close_shot(state, "blocked")
+        state.truth.rows[block].open = state.truth.rows[flight.row].open = True
+
+
+def settle_block(state: State, *, goal: bool = False) -> int:
+    """Settle what became of a blocked shot: it is only deflected if the ball is in the goal now.
+
+    Returns:
+        the row of the attempt if it scored, as it was on target (Opta: otherwise it is an own goal); else -1.
+    """
+    block, state.watching.block = state.watching.block, None
+    if block is None:
+        return -1
+    index, attempt, on_target = block
+    row, shot = state.truth.rows[index], state.truth.rows[attempt]
+    row.open = shot.open = False
+    if not goal:
+        return -1
+    row.kind, shot.detail["deflected"] = "shot.deflected", True
+    shot.detail["outcome"] = "goal" if on_target else "off"
+    return attempt if on_target else -1
 
 
 def verdict(state: State, *, goal: bool = False) -> None:
@@ -221,6 +243,7 @@ def stopped(state: State, outcome: str, t_s: float, cause: int, position: Vector
     settle_interception(state, t_s, out=cause if outcome == "out" else -1)
     settle_positions(state, now=True)
     provider_truth.settle_tackle(state)
+    settle_block(state)
     if flight is None:
         return
     attempt = state.truth.rows[flight.row]

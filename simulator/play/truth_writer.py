@@ -154,7 +154,8 @@ class Watching:
     """Situations under observation, each until it is decided.
 
     They are a kick until the ball is away, a carry, a loose ball, a tackle, a take-on, a bad touch, jumps for a high
-    ball by person, the time of the last duel, and a ball that was won but is not secured yet.
+    ball by person, the time of the last duel, a ball that was won but is not secured yet, and a shot that was blocked
+    (rows of the block and of the attempt, whether it was on target) and may go in all the same.
     """
 
     kick: int = -1
@@ -169,6 +170,7 @@ class Watching:
     jumps: dict[int, float] = field(default_factory=dict)
     disputed_s: float = -9.0
     recovering: tuple[int, float, int, int] | None = None
+    block: tuple[int, int, bool] | None = None
 
 
 def id_of(person: int) -> str:

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from football.packet_table import Floats
-from football.pitch import Pitch
-from simulator.records import AWAY, HOME, KEEPERS, STEP_S, TICK_S, Col, PlayedInterval, Row
+from football.pitch import GOAL_AREA_HALF_WIDTH_M, Pitch
+from simulator.records import AWAY, HOME, KEEPERS, NAMES, STEP_S, TICK_S, Col, PlayedInterval, Row
 from simulator.truth.chains import progress_m
 from simulator.truth.truth_table import Lines
 
@@ -119,13 +119,13 @@ class PassTruth:
         self._waiting = later
 
     def _kicked(self, row: Row, index: int, playing: np.ndarray, sign: Sequence[float], lines: Lines) -> None:
-        """Add what is true at the kick: 8.4 by intention, and 7.15.
+        """Add what is true at the kick: 8.4 by intention and places, and 7.15.
 
         The line of 7.15 is the foremost depth that two opponents have reached, or the ball, or the halfway line.
         """
         own, direction, others = _sides(row, playing, sign)
         ball = self._ball_at(row.t_s, direction)
-        if (what := row.detail.get("what")) in CROSSES:
+        if (what := row.detail.get("what")) in CROSSES and (what != "cross" or self._is_cross(row, ball, direction)):
             side = "left" if ball[1] > 0 else "right"
             lines.add(str(what), row.t_s, row.person, row.position, side, team=own, causes=(-1 - index,))
         depths = sorted(u for u, _ in self._players(row.t_s, others, direction))
@@ -134,6 +134,13 @@ class PassTruth:
             ahead = max(*reached, ball[0], 0.0)
             position = (ahead * direction, 0.0, math.nan)
             lines.add("offside.line", row.t_s, -1, position, team=own, causes=(-1 - index,))
+
+    def _is_cross(self, row: Row, ball: tuple[float, float], direction: float) -> bool:
+        """True if what is meant as a cross is one for Opta: from a wide position to a mate who is more central."""
+        meant = row.detail.get("intended")
+        mate = self._players(row.t_s, (NAMES.index(meant),), direction) if meant in NAMES else []
+        wide = abs(ball[1]) > GOAL_AREA_HALF_WIDTH_M
+        return wide and (not mate or abs(mate[0][1]) < abs(ball[1]))
 
     def _ended(
         self, attempt: Row, index: int, ended: Row, playing: np.ndarray, sign: Sequence[float], lines: Lines

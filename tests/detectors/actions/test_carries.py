@@ -132,7 +132,9 @@ def test_a_ball_is_loose_after_half_a_second_alone_and_once() -> None:
 
 def test_a_ball_that_was_played_may_be_loose_again() -> None:
     causes = [*alone(1.0, 1.0), contact("touch", 2.1, "home_9"), *alone(2.2, 1.0)]
-    assert [e.ts_us for e in fold(LooseBall(), causes)] == [1_520_000, 2_720_000]
+    emitted = fold(LooseBall(), causes)
+    assert [e.ts_us for e in emitted] == [1_520_000, 2_720_000]
+    assert [e.dated_us for e in emitted] == [1_000_000, 2_100_000], "since it is alone, or was played"
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,13 @@ def recovered(*causes: Event) -> list[tuple[str, object, float]]:
     ]
 
 
-LOOSE, WINS = about("ball.loose", 1.5, ""), [gain(), about("hit", 2.0, "away_4", distance_m=0.5)]
+def wins(leaves_m_s: float) -> list[Event]:
+    """A gain of a ball that comes with 10 m/s."""
+    speeds = {"speed_before_m_s": 10.0, "speed_after_m_s": leaves_m_s}
+    return [about("hit", 2.0, "away_4", distance_m=0.5, **speeds), gain()]
+
+
+LOOSE, WINS = about("ball.loose", 1.5, ""), wins(2.0)
 AGAIN, MATE, RIVAL = (about("hit", 3.0, player) for player in ("away_4", "away_5", "home_8"))
 
 
@@ -118,3 +124,8 @@ def test_a_ball_that_is_won_is_recovered_once_the_own_team_plays_it_again(after:
 )  # fmt: skip
 def test_no_recovery(causes: list[Event]) -> None:
     assert recovered(*causes) == []
+
+
+def test_who_is_hit_by_the_ball_does_not_recover_it() -> None:
+    found = [bool(recovered(LOOSE, *wins(leaves_m_s), AGAIN)) for leaves_m_s in (3.4, 3.6, 9.9, 10.1)]
+    assert found == [True, False, False, True], "controlled, hit, hit, kicked"

@@ -23,8 +23,10 @@ def direction(team: Team = "home") -> Event:
     return make_event("direction", 0, "d", EventPayload(team=team))
 
 
-def attempt(start: Place, foreseen: Place | None = None, sent: Place = (10.0, 0.0), player: str = "home_6") -> Event:
-    detail: dict[str, object] = {"vx_m_s": sent[0], "vy_m_s": sent[1], "vz_m_s": 0.0}
+def attempt(
+    start: Place, foreseen: Place | None = None, sent: Place = (10.0, 0.0), player: str = "home_6", up_m_s: float = 0.0
+) -> Event:
+    detail: dict[str, object] = {"vx_m_s": sent[0], "vy_m_s": sent[1], "vz_m_s": up_m_s}
     if foreseen is not None:
         detail |= {"receiver": "home_8", "end_x_m": foreseen[0], "end_y_m": foreseen[1]}
     team: Team = "home" if player.startswith("home") else "away"
@@ -117,10 +119,18 @@ def test_crosses_and_cutbacks(start: Place, to: Place, expected: tuple[str, str]
     assert found == ([(*expected, 1_000_000)] if expected else [])
 
 
-def test_a_cross_that_was_foreseen_and_blocked_is_taken_back() -> None:
-    causes = direction(), attempt(WIDE, BOX), end("intercepted", WIDE, (40.5, 27.0))
-    assert words(Cross(SHEET), *causes) == [("cross", "left", False), ("-cross", "left", None)]
-    assert last_words(Cross(SHEET), *causes) == []
+def test_a_cross_is_one_where_it_was_sent_whoever_blocks_it() -> None:
+    before = direction(), attempt(WIDE, BOX)
+    blocked, received = (end(kind, WIDE, (40.5, 27.0)) for kind in ("intercepted", "complete"))
+    assert words(Cross(SHEET), *before, blocked) == [("cross", "left", False), ("cross", "left", True)]
+    assert words(Cross(SHEET), *before, received) == [("cross", "left", False), ("-cross", "left", None)]
+
+
+@pytest.mark.parametrize(("up_m_s", "expected"), [(3.1, [("cross", "left", True)]), (2.9, [])])
+def test_a_cross_from_a_half_space_is_lofted(up_m_s: float, expected: list[object]) -> None:
+    place = (33.0, 15.0)
+    causes = direction(), attempt(place, BOX, up_m_s=up_m_s), end("complete", place, BOX)
+    assert [word for word in words(Cross(SHEET), *causes) if word[2]] == expected
 
 
 @pytest.mark.parametrize(("across_m", "expected"), [(36.5, []), (36.7, [("pass.switch", "", True)])])

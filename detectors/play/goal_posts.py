@@ -1,0 +1,35 @@
+"""A ball that crosses the goal line by a post: whether it is in the net (part of 5.10).
+
+The track of a camera errs there by more than the ball's width, so the side of the post on which the ball crossed says
+little. The net stops a ball within the goal; one that passed the post has gone on beside it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from detectors.play.phase_parameters import PhaseParameters
+from football.payloads import BallState, location_m, payload_of
+from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch, end_of
+from middleware.events import Event
+
+#: Confidence of a goal whose ball was tracked beside the post, as of any doubtful ball in a goal (2.9).
+DOUBT = 0.5
+
+
+def near_post(crossing: Event, post_m: float) -> Event | None:
+    """The crossing of a goal line at most ``post_m`` outside a post and under the bar, as a ball in that goal."""
+    payload = payload_of(crossing)
+    x_m, y_m = location_m(payload)
+    wide = abs(y_m) - GOAL_HALF_WIDTH_M > post_m or "goal" not in payload.variant
+    if wide or (payload.z_m is not None and payload.z_m > BAR_HEIGHT_M):
+        return None
+    return msgspec.structs.replace(
+        crossing, payload=msgspec.structs.replace(payload, variant=end_of(x_m), confidence=DOUBT)
+    )
+
+
+def in_net(ball: BallState, pitch: Pitch, p: PhaseParameters) -> bool:
+    """True if a ball that went in by the post is in the net now, and has not gone on beside it."""
+    wide_m = abs(ball.y_m) - GOAL_HALF_WIDTH_M
+    return wide_m <= p.net_side_m and abs(ball.x_m) - pitch.half_length_m <= p.net_m
