@@ -58,11 +58,13 @@ from football.match_sheet import MatchSheet, Quality
 from football.payloads import BallState
 from middleware.events import Event
 
-#: States farther apart than this belong to no segment: an unmeasured contact may lie between.
-OPTICAL_PERIOD_MAX_US = 50_000
-#: Positions of the longest segment before a break, and behind it when it is reported.
-STATES_BEFORE = 6
-STATES_AFTER = 4
+#: States farther apart than this belong to no segment: an unmeasured contact may lie between. A little more than the
+#: period of the slowest cameras, those of a television picture at 10 Hz.
+OPTICAL_PERIOD_MAX_US = 110_000
+#: The longest segment before a break, and the one behind it when it is reported: so many positions, and so long. At
+#: 50 Hz six positions span too little to show a velocity, at 10 Hz a fourth one behind often follows another contact.
+STATES_BEFORE, BEFORE_US = 6, 240_000
+STATES_AFTER, AFTER_US = 3, 140_000
 #: Positions that suffice behind a break if the ball was lost then, and how much longer it may be lost.
 STATES_BEFORE_LOSS = 2
 LOST_MAX_US = 240_000
@@ -140,7 +142,9 @@ class OpticalBreaks:
         self._least_m_s = max(least_m_s, OPTICAL_CHANGE_MIN_M_S)
         self._noise_m = max(sampling.jitter_m, NOISE_MIN_M)
         self._period_us = sampling.period_us
-        self.horizon_us = (STATES_AFTER + _LATE + 1) * sampling.period_us + LOST_MAX_US
+        self._before = max(STATES_BEFORE, math.ceil(BEFORE_US / sampling.period_us))
+        self._after = max(STATES_AFTER, math.ceil(AFTER_US / sampling.period_us))
+        self.horizon_us = (self._after + _LATE + 1) * sampling.period_us + LOST_MAX_US
         warm_up()
 
     def initial(self) -> OpticalTrail:
@@ -154,14 +158,14 @@ class OpticalBreaks:
         if ball.run <= 1 or event.source != state.source:
             lost = self._before_loss(state, event.ts_us) if event.source == state.source else None
             return OpticalTrail((position,), event.source), lost
-        positions = (*state.positions[1 - STATES_BEFORE - STATES_AFTER :], position)
+        positions = (*state.positions[1 - self._before - self._after :], position)
         trail = OpticalTrail(positions, event.source)
         if state.second is not None:
             return trail, state.second
         if _jumps_on(positions):
             return OpticalTrail(positions[1 - JUMP_STATES :], event.source), None
         n = len(positions)
-        if n < 2 + STATES_AFTER or not _may_bend(positions):
+        if n < 2 + self._after or not _may_bend(positions, self._after):
             return trail, None
         fit = _one_break(positions)
         if fit is not None and self._is_due(fit, positions):
@@ -189,7 +193,7 @@ class OpticalBreaks:
         fit = None if held else _one_break(positions)
         if fit is None or now_us - fit.at_us > self.horizon_us:
             return None
-        few = STATES_BEFORE_LOSS <= len(positions) - 1 - fit.at < STATES_AFTER
+        few = STATES_BEFORE_LOSS <= len(positions) - 1 - fit.at < self._after
         return self._sure_break(trail.source, fit) if few else None
 
     def _sure_break(self, source: str, fit: OneBreak) -> TrajectoryBreak | None:
@@ -205,7 +209,7 @@ class OpticalBreaks:
     def _is_due(self, fit: OneBreak, positions: tuple[Position, ...]) -> bool:
         """True if enough positions follow a break, and it is not too old."""
         after = len(positions) - 1 - fit.at
-        return STATES_AFTER <= after <= STATES_AFTER + _LATE and positions[-1][0] - fit.at_us <= self.horizon_us
+        return self._after <= after <= self._after + _LATE and positions[-1][0] - fit.at_us <= self.horizon_us
 
     def _over_ground(self, trail: OpticalTrail, fit: OneBreak | None) -> TrajectoryBreak | None:
         """A break of the path over the ground, where heights are so noisy that they hide it; None if there is none."""
@@ -320,11 +324,11 @@ def _jumps_on(positions: tuple[Position, ...]) -> bool:
     return jumped_m > JUMP_FACTOR * speed_m_us * (moved[0] - left[0]) + JUMP_MIN_M
 
 
-def _may_bend(positions: tuple[Position, ...]) -> bool:
-    """True if three frames to either side are no straight line or fall: a cheap first test."""
-    first = max(0, len(positions) - 4 - STATES_AFTER)
-    (t0, x0, y0, z0), (t1, x1, y1, z1) = positions[first], positions[-1 - STATES_AFTER]
-    (t2, x2, y2, z2), (t3, x3, y3, z3) = positions[-STATES_AFTER], positions[-1]
+def _may_bend(positions: tuple[Position, ...], after: int) -> bool:
+    """True if three frames before and those ``after`` are no straight line or fall: a cheap first test."""
+    first = max(0, len(positions) - 4 - after)
+    (t0, x0, y0, z0), (t1, x1, y1, z1) = positions[first], positions[-1 - after]
+    (t2, x2, y2, z2), (t3, x3, y3, z3) = positions[-after], positions[-1]
     into, out = 1e6 / (t1 - t0), 1e6 / (t3 - t2)
     vx, vy = (x1 - x0) * into, (y1 - y0) * into
     dvx, dvy, dvz = (x3 - x2) * out - vx, (y3 - y2) * out - vy, (z3 - z2) * out - (z1 - z0) * into

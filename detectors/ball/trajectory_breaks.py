@@ -5,7 +5,7 @@ Theory of operation
 A *break* is a point of the trajectory where the velocity changes at once, as at a contact or a bounce. Three finders,
 by the quality of the input, give the same :class:`TrajectoryBreak`:
 
-* :class:`ShoulderBreaks` for cameras of low rates, around :class:`ShoulderFinder`. Their positions are few and already
+* :class:`ShoulderBreaks` for inputs of low rates, around :class:`ShoulderFinder`. Their positions are few and already
   smoothed. With ``lag`` = states per velocity fit less one, the velocities at states ``j - lag`` and ``j`` share only
   the state ``j - lag``. The states next to them, ``j - lag - 1`` and ``j + 1``, are the *shoulders*. A contact changes
   the shoulders. A single wrong position bends three neighbouring velocities and leaves the shoulders alone. So a break

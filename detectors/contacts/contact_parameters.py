@@ -48,6 +48,9 @@ class ContactParameters(msgspec.Struct, frozen=True):
         slow_kick_m_s: on centroids, greatest speed of a slow ball.
         forward_m: on centroids, who plays the ball straight towards the goal that his team attacks counts as so much
             nearer, who plays it straight back as so much farther, and others by the cosine of the direction.
+        spread_m: on centroids, greatest median distance of the nearest one at contacts for which distances hold.
+        spread_step_m: by how much each contact moves the median.
+        spread_share_min: least share at which distances count.
         own_from_us: on centroids, least time between two contacts of one player.
         again_m_s: on centroids, a player may have made the ball faster by this sooner than that.
         let_go_m_s: speed at which a carried ball leaves a player.
@@ -128,6 +131,17 @@ class ContactParameters(msgspec.Struct, frozen=True):
             "`ragged`, seeds 301 to 322, `optical` and `optical_keyed`, 381 to 392; 0.25 and 0.45 do nearly as well"
         ),
     ] = 0.35
+    spread_m: Annotated[
+        float,
+        reason(
+            "the median is 0.48 to 0.66 in 36 matches of `optical`, `optical_keyed` and `ragged`, 1.0 to 1.3 in ten of "
+            "`broadcast`, seeds 301 to 312; with 0.6 `ragged` loses"
+        ),
+    ] = 0.7
+    spread_step_m: Annotated[
+        float, reason("`broadcast`, seeds 301 to 310: 0.02 takes a minute to find it, and loses six passes of 665")
+    ] = 0.05
+    spread_share_min: Annotated[float, reason("ours: who is beyond reach of four metres is nobody near")] = 0.45
     own_from_us: Annotated[int, reason("ours: a player's second contact takes as long")] = 200_000
     again_m_s: Annotated[
         float,

@@ -32,6 +32,7 @@ from detectors.contacts.contact_attribution import (
     chances_of,
     other_candidate,
     player_of,
+    with_spread,
 )
 from detectors.contacts.contact_parameters import ContactParameters, ContactRule, contact_rule
 from detectors.decisions import is_recording, note
@@ -202,7 +203,7 @@ class SoftTouch:
             payload = payload_of(event)
             if payload.variant == "touch":
                 return state, NOTHING
-            hit = PreviousContact(event.ts_us, attacks=state.last.attacks)
+            hit = PreviousContact(event.ts_us, attacks=state.last.attacks, spread_m=state.last.spread_m)
             return ContactState(state.closest, None, NOBODY, hit), NOTHING
         if event.kind in ("ball.turn", "ball.speed_step"):
             if state.waiting is not None or event.ts_us - state.last.at_us <= self.parameters.yield_us:
@@ -271,6 +272,8 @@ def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[Contact
         chances: Chances = ()
         if by is not None and not rule.limbs:
             chances = chances_of(near, payload, rule, last, contact.ts_us - last.at_us)
+        if not rule.limbs and not late:
+            last = with_spread(last, near, rule.p)
         return _emit_contacts(state.closest, last, [Attributed(contact, payload, by, near)], rule, chances)
     apart_us, what = contact.ts_us - first.ts_us, "time between contacts that are judged together"
     note(what, apart_us, "at most", rule.pair_us, "", rule.kind, "µs")
@@ -331,7 +334,8 @@ def _last(
     at_us: int, payload: EventPayload, by: Candidate, before: PreviousContact, chances: Chances = ()
 ) -> PreviousContact:
     chances = chances or ((by.object_id, 1.0),)
-    return PreviousContact(at_us, by.object_id, by.team, number(payload, "delta_v_m_s"), before.attacks, chances)
+    m_s, attacks, spread_m = number(payload, "delta_v_m_s"), before.attacks, before.spread_m
+    return PreviousContact(at_us, by.object_id, by.team, m_s, attacks, chances, spread_m)
 
 
 def _met_again(first: EventPayload, second: EventPayload) -> EventPayload:

@@ -24,6 +24,7 @@ from detectors.decisions import at_least, is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from detectors.signals.kernels.frame_kernels import players_within
+from detectors.signals.sampling import CONTACT_WINDOW_S, ball_sampling
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BallState, BodyState, EventPayload, Frame, LimbRun, LimbState, build_frame, frame_of
 from middleware.detector import NOTHING, Spec, Step
@@ -45,7 +46,7 @@ class NearParameters(msgspec.Struct, frozen=True):
         trunk_low_m: lower balls are played with feet.
         trunk_m: from a body's middle to its skin.
         crown_m: from the feet to the top of a head.
-        swift_m: path of the ball from one frame of a camera to the next.
+        swift_m_s: speed of a ball that is followed from one frame of a camera to the next, or for 40 ms.
     """
 
     enter_m: Annotated[float, reason("hierarchy 4.1; DEBS 2013")] = 1.0
@@ -68,7 +69,7 @@ class NearParameters(msgspec.Struct, frozen=True):
     trunk_low_m: Annotated[float, reason("ours")] = 0.6
     trunk_m: Annotated[float, reason("ours: half of a shoulder's width")] = 0.25
     crown_m: Annotated[float, reason("ours: of two players under a high ball the one who jumps must be nearer")] = 1.85
-    swift_m: Annotated[float, reason("ours: 25 m/s at 25 Hz")] = 1.0
+    swift_m_s: Annotated[float, reason("ours: a hard pass; 1 m at 25 Hz")] = 25.0
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
@@ -96,8 +97,8 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
 class Closest(msgspec.Struct, frozen=True, gc=False):
     """Payload of ``ball.closest``: the candidates near the ball, nearest first; empty once there is none.
 
-    Centroids within ``NearParameters.swift_m`` more are named, too, with the time and the ball's position: from these
-    follows who is near a position of a moment later.
+    Centroids within the way of a swift ball from frame to frame are named, too, with the time and the ball's position.
+    From these follows who is near a position of a moment later.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -143,7 +144,8 @@ class Near:
         leg_m = 0.0 if limbs else p.leg_m
         self._enter2_m2 = (p.enter_m + leg_m) ** 2
         self._leave2_m2 = (p.leave_m + leg_m) ** 2
-        self._swift2_m2 = (p.leave_m + leg_m + p.swift_m) ** 2
+        self._swift_m = p.swift_m_s * max(ball_sampling(sheet.quality).period_us * 1e-6, CONTACT_WINDOW_S)
+        self._swift2_m2 = (p.leave_m + leg_m + self._swift_m) ** 2
         players_within(build_frame(None, ()), 0.0, 0.0, 0.0)  # loads the kernel before the first frame
         self.spec = Spec(
             name="near_ball",
@@ -201,7 +203,7 @@ class Near:
         """The centroids within reach, and those within reach of where the ball may be a frame later."""
         over_m = ball.z_m - self.parameters.height_max_m
         around = frame.nearest
-        if over_m > self.parameters.swift_m or around is None or around.first_m2 > self._swift2_m2:
+        if over_m > self._swift_m or around is None or around.first_m2 > self._swift2_m2:
             return [], []
         x_m, y_m, leave2, swift2 = ball.x_m, ball.y_m, self._leave2_m2, self._swift2_m2
         found: list[Found] = []

@@ -32,15 +32,17 @@ FRAME_S = 0.04
 Waypoint = tuple[float, float, float, float]
 
 
-def ball(waypoints: Sequence[Waypoint], seed: int = 0, noise_m: float = 0.01, height_m: float = 0.0) -> list[Event]:
-    """``ball.state`` every 40 ms on straight ways between waypoints, each place wrong by noise; velocities as 1.4.
+def ball(
+    waypoints: Sequence[Waypoint], seed: int = 0, noise_m: float = 0.01, height_m: float = 0.0, frame_s: float = FRAME_S
+) -> list[Event]:
+    """``ball.state`` every frame on straight ways between waypoints, each place wrong by noise; velocities as 1.4.
 
     Heights are wrong by ``height_m`` instead, unless it is 0.
     """
     chance = random.Random(seed)
     events: list[Event] = []
-    for i in range(round(waypoints[-1][0] / FRAME_S)):
-        at_s = i * FRAME_S
+    for i in range(round(waypoints[-1][0] / frame_s)):
+        at_s = i * frame_s
         a, b = next((a, b) for a, b in pairwise(waypoints) if a[0] <= at_s < b[0])
         share = (at_s - a[0]) / (b[0] - a[0])
         noises_m = noise_m, noise_m, height_m or noise_m
@@ -48,8 +50,8 @@ def ball(waypoints: Sequence[Waypoint], seed: int = 0, noise_m: float = 0.01, he
         before = events[-1].payload if events else None
         velocity = [0.0, 0.0, 0.0]
         if isinstance(before, BallState):
-            velocity = [(n - o) / FRAME_S for n, o in zip(place, (before.x_m, before.y_m, before.z_m), strict=True)]
-        state = BallState(*place, *velocity, 40_000, run=min(i + 1, 100))
+            velocity = [(n - o) / frame_s for n, o in zip(place, (before.x_m, before.y_m, before.z_m), strict=True)]
+        state = BallState(*place, *velocity, round(frame_s * 1e6), run=min(i + 1, 100))
         events.append(Event("ball.state", round(at_s * 1e6), "ball", i, state))
     return events
 
@@ -72,7 +74,7 @@ def payload(event: Event) -> EventPayload:
 
 def test_only_cameras_fast_enough_are_fitted_by_pieces() -> None:
     assert fits_optical_breaks(CAMERA)
-    assert not fits_optical_breaks(Quality(10.0, 10.0, (), True, 0.05, "optical"))
+    assert not fits_optical_breaks(Quality(5.0, 5.0, (), True, 0.05, "optical"))
     assert not fits_optical_breaks(Quality(200.0, 50.0, ("left_foot",), True, 0.02, "rtls"))
 
 
@@ -91,6 +93,16 @@ def test_a_push_of_1_m_s_is_found_and_a_ball_that_rolls_on_has_no_corner(seed: i
     pushed = [(0.0, 0.0, 0.0, 0.11), (1.0, 3.0, 0.0, 0.11), (2.0, 7.1, 0.3, 0.11)]
     assert len(chained(ball(pushed, seed), AccelerationPeak(SHEET))) == 1
     assert chained(ball([(0, -20, 0, 0.11), (6, 20, 5, 0.11)], seed), AccelerationPeak(SHEET)) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ten_places_a_second_wrong_by_a_decimetre_show_a_kick_and_nothing_else(seed: int) -> None:
+    television = MatchSheet(quality=Quality(10.0, 10.0, (), True, 0.05, "optical"))
+    kicked = ball([(0, 0, 0, 0.11), (2, 4, 0, 0.11), (4, 4, 24, 0.11)], seed, 0.1, frame_s=0.1)
+    out = chained(kicked, AccelerationPeak(television))
+    assert [abs(event.ts_us - 2_000_000) <= 100_000 for event in out] == [True]
+    rolls = ball([(0, -20, 0, 0.11), (6, 20, 5, 0.11)], seed, 0.1, frame_s=0.1)
+    assert chained(rolls, AccelerationPeak(television)) == []
 
 
 @pytest.mark.parametrize("seed", range(4))

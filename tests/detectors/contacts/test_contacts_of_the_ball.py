@@ -190,6 +190,19 @@ def test_a_small_change_far_from_everybody_is_no_hit() -> None:
     assert hits(far, peak(40_000, delta_v_m_s=3.0, speed_before_m_s=4.0), *scene) == [(40_000, "home_2")], "faster"
 
 
+def test_where_the_nearest_is_always_far_away_a_contact_from_farther_away_counts() -> None:
+    def contact(number: int, dx_m: float) -> list[Event]:
+        at_us = 3_000_000 * number
+        kick = peak(at_us + 40_000, speed_before_m_s=6.0)
+        return [closest(at_us, "home_2", dx_m=dx_m), kick, *clock(at_us, at_us + 40_000, at_us + 80_000)]
+
+    assert hits(*contact(20, 2.0)) == []
+    good = [event for number in range(20) for event in contact(number, 0.5)]
+    assert len(hits(*good, *contact(20, 2.0))) == 20
+    poor = [event for number in range(20) for event in contact(number, 1.3)]
+    assert len(hits(*poor, *contact(20, 2.0))) == 21
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -202,7 +215,7 @@ def test_weak_peaks_and_bounces_are_no_hits(other: Event) -> None:
 
 
 def test_the_shaking_of_a_fast_ball_is_no_hit_where_no_corner_is_fitted() -> None:
-    shaken, slow = peak(40_000, delta_v_m_s=2.5, speed_before_m_s=20.0), MatchSheet(quality=Quality(10.0, 10.0))
+    shaken, slow = peak(40_000, delta_v_m_s=2.5, speed_before_m_s=20.0), MatchSheet(quality=Quality(5.0, 5.0))
     events = [clock(0)[0], closest(0, "home_2"), shaken, *clock(40_000, 80_000)]
     assert chained(events, PlayerHitsBall(slow)) == []
     assert len(chained(events, PlayerHitsBall(SHEET))) == 1
