@@ -142,8 +142,7 @@ class Near:
         self.parameters = p = parameters or NearParameters()
         self._limbs = limbs = bool(sheet.quality.limbs)
         leg_m = 0.0 if limbs else p.leg_m
-        self._enter2_m2 = (p.enter_m + leg_m) ** 2
-        self._leave2_m2 = (p.leave_m + leg_m) ** 2
+        self._enter2_m2, self._leave2_m2 = (p.enter_m + leg_m) ** 2, (p.leave_m + leg_m) ** 2
         self._swift_m = p.swift_m_s * max(ball_sampling(sheet.quality).period_us * 1e-6, CONTACT_WINDOW_S)
         self._swift2_m2 = (p.leave_m + leg_m + self._swift_m) ** 2
         players_within(build_frame(None, ()), 0.0, 0.0, 0.0)  # loads the kernel before the first frame
@@ -210,8 +209,7 @@ class Near:
         beyond: list[Found] = []
         for index in players_within(frame, x_m, y_m, swift2):
             body = frame.players[index]
-            dx = body.x_m - x_m
-            dy = body.y_m - y_m
+            dx, dy = body.x_m - x_m, body.y_m - y_m
             d2 = dx * dx + dy * dy
             near = over_m <= 0.0 and d2 <= leave2 and (d2 < self._enter2_m2 or body.object_id in state.near)
             (found if near else beyond).append((math.sqrt(d2), body.object_id, body))
@@ -368,8 +366,7 @@ class PossessionZone:
         enter2 = self._enter2_m2
         inside = []
         for body in frame.players:
-            dx = body.x_m - x_m
-            dy = body.y_m - y_m
+            dx, dy = body.x_m - x_m, body.y_m - y_m
             d2 = dx * dx + dy * dy
             if d2 <= leave2 and (d2 < enter2 or body.object_id in state):
                 inside.append(body)
