@@ -33,7 +33,7 @@ HANDS = (*stage.RTLS.limbs, "left_hand", "right_hand")
 QUALITIES = {
     "optical": stage.OPTICAL,
     "framed": Quality(framed=True),
-    "slow": msgspec.structs.replace(stage.OPTICAL, ball_hz=12.5, body_hz=12.5),
+    "slow": msgspec.structs.replace(stage.OPTICAL, ball_hz=8.0, body_hz=8.0),
     "rtls": stage.RTLS,
     "hands": msgspec.structs.replace(stage.RTLS, ball_hz=200.0, limbs=HANDS),
 }
