@@ -31,7 +31,7 @@ def score(
     truth: Annotated[
         Path | None,
         Given(
-            help="truth.parquet of the simulator, Opta's events (.csv), or the DEBS 2013 annotation (its folder). "
+            help="Folder of a simulation or its truth.parquet, Opta's events (.csv), or the DEBS 2013 annotation. "
             "Default: the truth beside the source that the match was played from."
         ),
     ] = None,
@@ -50,7 +50,7 @@ def score(
 
     Examples:
         touchline score matches/demo
-        touchline score matches/demo --truth demo/truth.parquet
+        touchline score matches/demo --truth demo
         touchline score matches/game --truth debs/annotation --json
     """
     result = score_events(*truth_and_events(folder, find_truth(folder) if truth is None else truth))

@@ -115,7 +115,5 @@ def score(match: Match | str | Path, truth: str | Path) -> Score:
     """
     from app.library.scores import truth_and_events
 
-    folder, path = match.folder if isinstance(match, Match) else Path(match), Path(truth)
-    if (path / "truth.parquet").is_file():
-        path = path / "truth.parquet"
-    return score_events(*truth_and_events(folder, path))
+    folder = match.folder if isinstance(match, Match) else Path(match)
+    return score_events(*truth_and_events(folder, Path(truth)))

@@ -11,21 +11,21 @@ from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord
 from replay.event_list import consolidated_events, event_records
 from replay.match_store import StoreError, read_sheet_of, read_table
-from replay.scoring.readers import read_truth
+from replay.scoring.readers import TRUTH, read_truth
 from replay.scoring.truth import ScoreError, Truth
 
 
 def find_truth(folder: Path) -> Path:
-    """The truth beside the input of a match, as ``touchline simulate`` writes it.
+    """The truth in the folder of a match's input, as ``touchline simulate`` writes it.
 
     Raises:
         StoreError: not a match store.
         ScoreError: there is none.
     """
     source = str((read_stored_settings(folder) or {}).get("source", ""))
-    path = Path(source) / "truth.parquet"
-    if source and path.is_file():
-        return path
+    path = Path(source).parent if Path(source).is_file() else Path(source)
+    if source and (path / TRUTH).is_file():
+        return path / TRUTH
     raise ScoreError(
         f"{folder} was played from {source or 'nothing'}, which has no truth beside it. Name one by --truth, or "
         "simulate a match that has one: `touchline simulate --out DIR`, then `touchline live --source DIR`"

@@ -1,6 +1,7 @@
 """Readers of truth: the simulator's, Opta's labels of the clip, the annotation of the DEBS 2013 match.
 
-truth.parquet           columns of ``touchline events``; with ``frames.parquet`` next to it, a row an instant
+truth.parquet           columns of ``touchline events``; with ``frames.parquet`` next to it, a row an instant; it or the
+                        folder that ``touchline simulate`` writes
 events_*.csv            Opta's labels; with ``tracking_*.parquet`` next to it, the provider's flags
 possession.csv, shots_on_goal.csv, interruptions.csv    any of the three names the folder of the annotation
 """
@@ -26,6 +27,7 @@ from replay.scoring.truth import Flags, Mark, ScoreError, Truth, true_marks
 #: Columns of a truth in the form of ``touchline events`` that are needed.
 COLUMNS = ("id", "kind", "variant", "ts_us", "team", "player", "detail")
 
+TRUTH = "truth.parquet"
 FRAMES = "frames.parquet"
 #: Beside a simulator's truth: then it speaks of all kinds that the simulator knows, though they never happened.
 SIMULATION = "simulation.json"
@@ -49,7 +51,11 @@ def read_truth(path: Path, sheet: MatchSheet) -> Truth:
     if path.is_dir() and any((path / name).is_file() for name in FILES):
         return debs_truth(path, sheet)
     if path.is_dir():
-        raise ScoreError(f"--truth {path}: a folder without the tables of an annotation: {', '.join(FILES)}")
+        if (path / TRUTH).is_file():
+            return simulator_truth(path / TRUTH)
+        raise ScoreError(
+            f"--truth {path}: a folder without {TRUTH}, or the tables of an annotation: {', '.join(FILES)}"
+        )
     if not path.is_file():
         raise ScoreError(f"--truth {path}: no such file")
     if path.name in FILES:

@@ -108,8 +108,8 @@ def test_a_store_without_positions_and_a_folder_that_is_none_are_refused(tmp_pat
         score(tmp_path / "empty", truth, as_json=True)
     with pytest.raises(StoreError, match="not a match store"):
         score(tmp_path, truth, as_json=True)
-    with pytest.raises(ScoreError, match="a folder without the tables of an annotation"):
-        score(tmp_path / "empty", tmp_path, as_json=True)
+    with pytest.raises(ScoreError, match=r"a folder without truth.parquet, or the tables of an annotation"):
+        score(tmp_path / "empty", tmp_path / "empty", as_json=True)
 
 
 def test_kinds_without_a_detector_and_opt_in_ones_are_not_said_to_be_missed(tmp_path: Path):
@@ -124,8 +124,11 @@ def test_kinds_without_a_detector_and_opt_in_ones_are_not_said_to_be_missed(tmp_
 
 
 def test_the_truth_beside_the_source_is_the_default_and_none_says_how_to_get_one(tmp_path: Path, truth: Path):
-    MatchStore.create(tmp_path / "played", SHEET, {"settings": {"source": str(truth.parent)}})
-    assert find_truth(tmp_path / "played") == truth
+    film = truth.parent / "tracking.parquet"
+    film.touch()
+    for name, source in (("folder", truth.parent), ("file", film)):
+        MatchStore.create(tmp_path / name, SHEET, {"settings": {"source": str(source)}})
+        assert find_truth(tmp_path / name) == truth
     MatchStore.create(tmp_path / "other", SHEET, {"settings": {"source": "sim"}})
     with pytest.raises(ScoreError, match=r"played from sim, which has no truth .*`touchline simulate --out DIR`"):
         find_truth(tmp_path / "other")
