@@ -69,6 +69,7 @@ class Recovery:
     def __init__(self, sheet: MatchSheet, parameters: RecoveryParameters | None = None) -> None:
         self.parameters = parameters or RecoveryParameters()
         self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
+        self._limbs = bool(sheet.quality.limbs)
         self.spec = Spec(
             name="recovery",
             number="7.10",
@@ -120,8 +121,8 @@ class Recovery:
         return replace(after, won=self._won(state.gain, cause, event, made))
 
     def _is_struck(self, contact: Event | None, gain: Event) -> bool:
-        """True if the contact of a gain is of a player who was hit by the ball."""
-        if contact is None or contact.ts_us != gain.ts_us:
+        """True if the contact of a gain is of a player who was hit by the ball; limb tags show deflections (5.7)."""
+        if self._limbs or contact is None or contact.ts_us != gain.ts_us:
             return False
         hit, p = payload_of(contact), self.parameters
         if hit.z_m is not None and not below("height of the ball", hit.z_m, p.below_m, "recovery.below_m"):
