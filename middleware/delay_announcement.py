@@ -53,10 +53,11 @@ class DelayAnnouncement:
     def announce_shrinking(self) -> None:
         """Let K fall, and announce smaller delays of detectors that hold their outputs back less than was announced."""
         for lower, units in enumerate(self._units):
+            delay_us = 0
             for unit in units.values():
                 unit.slack.settle(unit.counters.stepped)
-            delay_us = max((unit.output_delay_us for unit in units.values()), default=self.output_us[lower])
-            if delay_us >= self.output_us[lower]:
+                delay_us = max(delay_us, unit.slack.k_us + unit.backset_us)
+            if not units or delay_us >= self.output_us[lower]:
                 continue
             self.output_us[lower] = delay_us
             for upper in self._above[lower]:

@@ -62,6 +62,8 @@ class TargetSlack(WaitForK):
 
     def settle(self, inputs: int) -> None:
         """Let K fall for the inputs in time since the last call."""
+        if inputs == self._counted:
+            return
         in_time, self._counted = max(0, inputs - self._counted), inputs
         share = self.target.late_share
         self._fitted_us *= exp(-self._rate * in_time)
