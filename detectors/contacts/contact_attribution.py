@@ -89,7 +89,7 @@ def _by_spread(
         kick_m=p.kick_m / share,
         forward_m=p.forward_m / share,
     )
-    return nearer, msgspec.structs.replace(rule, p=softer)
+    return nearer, msgspec.structs.replace(rule, p=softer, as_if=f", {share:.0%} for the spread of {spread_m:.2f} m")
 
 
 def player_of(
@@ -111,7 +111,8 @@ def _centroid_of(
     """The most likely centroid, if he can have made the contact."""
     chances = _chances(candidates, rule, payload, last, since_us)
     by = max(zip(chances, candidates, strict=True), key=lambda pair: pair[0][1])[1]  # of two the nearer one
-    near = at_most("the ball from the player", by.distance_m, rule.far_m, rule.far, (rule.kind, by.object_id))
+    what = f"the ball from the player{rule.as_if}"
+    near = at_most(what, by.distance_m, rule.far_m, rule.far, (rule.kind, by.object_id))
     if not near and not _is_far_contact(by, payload, rule):
         return None
     return by if _by_body(by, since_us, payload, last, rule) else None
@@ -260,7 +261,7 @@ def _is_far_contact(by: Candidate, payload: EventPayload, rule: ContactRule) -> 
 def _by_body(by: Candidate, since_us: int, payload: EventPayload, last: PreviousContact, rule: ContactRule) -> bool:
     """True if a centroid may have made the contact: in reach, no remainder of the last one, the ball not in hands."""
     p, about, kind = rule.p, (rule.kind, by.object_id), rule.kind
-    if not at_most("distance of who is near", by.distance_m, rule.reach_m, "near.leave_m", about):
+    if not at_most(f"distance of who is near{rule.as_if}", by.distance_m, rule.reach_m, "near.leave_m", about):
         return False
     what, change_m_s = "change of velocity so high", number(payload, "delta_v_m_s")
     above = payload.z_m is not None and payload.z_m > rule.height_m

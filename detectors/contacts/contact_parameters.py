@@ -213,6 +213,7 @@ class ContactRule(msgspec.Struct, frozen=True):
         pair_us: a second contact within this is judged together with the first.
         p: parameters of the detector.
         share_min: least share of its speed by which a hit changes the ball's velocity; 0 for none.
+        as_if: what an explanation says of distances that are not those measured.
     """
 
     kind: str
@@ -226,6 +227,7 @@ class ContactRule(msgspec.Struct, frozen=True):
     pair_us: int
     p: ContactParameters
     share_min: float = 0.0
+    as_if: str = ""
 
 
 def known_after_us(quality: Quality) -> int:
