@@ -32,6 +32,10 @@ OPTICAL_JITTER_SHARE = 0.2
 BALL_STATES_HZ_MAX = 200.0
 BODY_STATES_HZ_MAX = 50.0
 
+#: States in a fit, at least; and of cameras so slow that the errors of two neighbours have little in common.
+FIT_MIN, FIT_MIN_SLOW = 2, 3
+SLOW_PERIOD_S = 0.06
+
 #: Window at which acceleration peaks are read as changes of velocity.
 CONTACT_WINDOW_S = 0.040
 
@@ -89,7 +93,7 @@ def _sampling(rate_hz: float, states_hz_max: float, noise_m: float, goal_m_s: fl
     block = max(1, round(rate_hz / states_hz_max))
     period_s = block / rate_hz
     state_noise_m = noise_m / math.sqrt(block)
-    fit = 2
+    fit = FIT_MIN if period_s < SLOW_PERIOD_S else FIT_MIN_SLOW
     while _slope_noise(fit, period_s, state_noise_m) > goal_m_s and fit < 9 and fit * period_s <= 0.2:
         fit += 1
     return Sampling(block, round(period_s * 1e6), fit, noise_m, _slope_noise(fit, period_s, state_noise_m))
