@@ -6,11 +6,12 @@ the table has the mean and the least F1 over the seeds; precision, recall, media
 taken for are those of all seeds together. A second table has the rates of every match beside what leagues publish.
 
     python -m bench.accuracy [--seeds 1 2 3 4 5] [--channels none rtls harsh] [--rate live] [--minutes 5] [--sorted]
-                             [--officials] [--all] [--cases CHANNEL] [--keep DIR] [--json FILE]
+                             [--match DAY] [--officials] [--all] [--cases CHANNEL] [--keep DIR] [--json FILE]
 
 ``--sorted`` folds the same detectors over what has arrived, put in order, instead of the engine: by the law of the
 middleware it says the same but for what came too late to be repaired, in a fraction of the time. ``--keep`` leaves
 matches and figures in a folder; a later run with the same code takes those of seeds that are done from there.
+``--match`` plays a match day of ``touchline simulate``, such as ``duels``, which has take-ons.
 ``--officials``: of every whistle that stopped play an operator tells half a second later (``official.stop``).
 ``--rate optical`` is what cameras see of the same matches: 25 Hz, a point a player, a noise of 1 cm between
 neighbours as in published tracking, nothing lost; in order (``--sorted``), on the channel ``none``.
@@ -97,29 +98,32 @@ class Played(msgspec.Struct, frozen=True):
 
 
 def cached_play(
-    seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool, whistled: bool
+    seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool, whistled: bool, day: str = ""
 ) -> Played:
     """Return :func:`play`'s result, from a file in ``folder`` if the same code wrote one."""
     root = Path(__file__).resolve().parents[1]
     files = [file for part in CODE for file in ([root / part] if part.endswith(".py") else (root / part).rglob("*.py"))]
     code = fingerprint([(str(file.relative_to(root)), file.read_text("utf-8")) for file in sorted(files)])
-    into = folder / f"{channel}-{rate}-{minutes:g}-{seed}"
+    into = folder / f"{channel}-{rate}-{minutes:g}-{seed}{day and '-' + day}"
     stored = into / f"{'sorted' if in_order else 'engine'}{'-whistled' if whistled else ''}-{code}.json"
     if stored.is_file():
         return msgspec.json.decode(stored.read_bytes(), type=Played)
-    done = play(seed, channel, rate, minutes, into, in_order=in_order, whistled=whistled)
+    done = play(seed, channel, rate, minutes, into, in_order=in_order, whistled=whistled, day=day)
     half = stored.with_suffix(".part")
     half.write_bytes(msgspec.json.encode(done))
     os.replace(half, stored)
     return done
 
 
-def play(seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool, whistled: bool) -> Played:
+def play(
+    seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool, whistled: bool, day: str = ""
+) -> Played:
     """Simulates a match into ``folder``, plays it (or folds it ``in_order``, perhaps with its whistles), scores it."""
     optical = rate == OPTICAL
     options = SimulateOptions(
-        folder / "match", seed=seed, minutes=minutes, rate="live" if optical else rate, channel=channel
-    )
+        folder / "match", seed=seed, minutes=minutes, rate="live" if optical else rate, channel=channel,
+        match=day or None,
+    )  # fmt: skip
     simulation, quiet = settings_of(options, None), Console(quiet=True)
     radio = channel_named(channel)
     prepare(options.out, simulation, radio.name)
@@ -260,6 +264,7 @@ def main() -> None:
     parser.add_argument("--channels", nargs="+", default=["none", "rtls", "harsh"])
     parser.add_argument("--rate", default="live")
     parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--match", default="", help="a match day, as of touchline simulate")
     parser.add_argument("--sorted", action="store_true", help="fold what arrived in order, without the engine")
     parser.add_argument("--officials", action="store_true", help="with --sorted: an operator tells of every whistle")
     parser.add_argument("--all", action="store_true", help="all kinds that truth knows, not only those asked for")
@@ -272,19 +277,16 @@ def main() -> None:
     if chosen.rate == OPTICAL and chosen.channels != ["none"]:
         parser.error("--rate optical needs --channels none")
     length = chosen.rate, chosen.minutes
+    how: dict[str, Any] = {"in_order": chosen.sorted, "whistled": chosen.officials, "day": chosen.match}
     result: dict[str, Any] = {"rate": chosen.rate, "minutes": chosen.minutes, "seeds": chosen.seeds, "channels": {}}
     for channel in chosen.channels:
         matches = []
         for seed in chosen.seeds:
             if chosen.keep:
-                matches.append(
-                    cached_play(seed, channel, *length, chosen.keep, in_order=chosen.sorted, whistled=chosen.officials)
-                )
+                matches.append(cached_play(seed, channel, *length, chosen.keep, **how))
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                matches.append(
-                    play(seed, channel, *length, Path(folder), in_order=chosen.sorted, whistled=chosen.officials)
-                )
+                matches.append(play(seed, channel, *length, Path(folder), **how))
         scores = [match.figures for match in matches]
         rows, by_frame = summary(scores, everything=chosen.all), frames(scores)
         print(f"\n## {channel}, {chosen.rate}, {chosen.minutes:g} min, seeds {chosen.seeds}\n")
