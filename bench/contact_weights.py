@@ -30,7 +30,7 @@ from scipy.optimize import minimize
 from bench.accuracy import needed
 from bench.ragged import instants, spoiled
 from detectors.catalogue import build_detectors
-from detectors.contacts.contact_attribution import PreviousContact, chances_of, with_spread
+from detectors.contacts.contact_attribution import PreviousContact, attribution, with_spread
 from detectors.contacts.contact_parameters import ContactParameters, contact_rule
 from detectors.contacts.hits import CONTACTS, contact_of
 from detectors.proximity.near import Candidate, NearParameters
@@ -111,7 +111,7 @@ def count(match: Match, p: ContactParameters) -> Count:
     last, contacts, wrong, surprise = PreviousContact(), 0, 0, 0.0
     for sample in match.samples:
         last = with_spread(msgspec.structs.replace(last, attacks=sample.attacks), sample.candidates, p)
-        chances = chances_of(sample.candidates, sample.payload, rule, last, sample.at_us - last.at_us)
+        chances = attribution(sample.candidates, sample.at_us, sample.payload, last, rule)[1]
         player = max(chances, key=lambda one: one[1])[0]
         last = msgspec.structs.replace(last, at_us=sample.at_us, by=player, chances=chances)
         right = sum(chance for name, chance in chances if name in sample.by)

@@ -56,7 +56,7 @@ class DelayAnnouncement:
             delay_us = 0
             for unit in units.values():
                 unit.slack.settle(unit.counters.stepped)
-                delay_us = max(delay_us, unit.slack.k_us + unit.backset_us)
+                delay_us = max(delay_us, unit.output_delay_us)
             if not units or delay_us >= self.output_us[lower]:
                 continue
             self.output_us[lower] = delay_us

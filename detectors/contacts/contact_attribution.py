@@ -96,26 +96,30 @@ def player_of(
     candidates: tuple[Candidate, ...], ts_us: int, payload: EventPayload, last: PreviousContact, rule: ContactRule
 ) -> Candidate | None:
     """The candidate that made a contact; None if no candidate did."""
+    return attribution(candidates, ts_us, payload, last, rule)[0]
+
+
+def attribution(
+    candidates: tuple[Candidate, ...], ts_us: int, payload: EventPayload, last: PreviousContact, rule: ContactRule
+) -> tuple[Candidate | None, Chances]:
+    """The candidate that made a contact, None if no candidate did; and on centroids the chance of each."""
     if not candidates:
-        return None
+        return None, ()
     since_us = ts_us - last.at_us
     if rule.limbs:
-        return _limb_of(candidates, payload, last, rule, since_us)
-    by = _centroid_of(*_by_spread(candidates, rule, last.spread_m), payload, last, since_us)
-    return None if by is None else next(r for r in candidates if r.key == by.key)
+        return _limb_of(candidates, payload, last, rule, since_us), ()
+    nearer, softer = _by_spread(candidates, rule, last.spread_m)
+    chances = _chances(nearer, softer, payload, last, since_us)
+    likeliest = max(range(len(chances)), key=lambda at: chances[at][1])  # of two the nearer one
+    is_his = _is_his(nearer[likeliest], softer, payload, last, since_us)
+    return (candidates[likeliest] if is_his else None), chances
 
 
-def _centroid_of(
-    candidates: tuple[Candidate, ...], rule: ContactRule, payload: EventPayload, last: PreviousContact, since_us: int
-) -> Candidate | None:
-    """The most likely centroid, if he can have made the contact."""
-    chances = _chances(candidates, rule, payload, last, since_us)
-    by = max(zip(chances, candidates, strict=True), key=lambda pair: pair[0][1])[1]  # of two the nearer one
+def _is_his(by: Candidate, rule: ContactRule, payload: EventPayload, last: PreviousContact, since_us: int) -> bool:
+    """True if a centroid can have made the contact."""
     what = f"the ball from the player{rule.as_if}"
     near = at_most(what, by.distance_m, rule.far_m, rule.far, (rule.kind, by.object_id))
-    if not near and not _is_far_contact(by, payload, rule):
-        return None
-    return by if _by_body(by, since_us, payload, last, rule) else None
+    return (near or _is_far_contact(by, payload, rule)) and _by_body(by, since_us, payload, last, rule)
 
 
 def _limb_of(
@@ -189,13 +193,6 @@ def candidates_at(closest: Closest, ts_us: int, payload: EventPayload) -> tuple[
         dx_m, dy_m = r.dx_m + x_m - r.vx_m_s * later_s, r.dy_m + y_m - r.vy_m_s * later_s
         there.append(msgspec.structs.replace(r, dx_m=dx_m, dy_m=dy_m, distance_m=math.hypot(dx_m, dy_m)))
     return tuple(sorted(there, key=lambda r: (r.distance_m, r.key)))
-
-
-def chances_of(
-    candidates: tuple[Candidate, ...], payload: EventPayload, rule: ContactRule, last: PreviousContact, since_us: int
-) -> Chances:
-    """The chance of each centroid that he made a contact; see :func:`player_of`."""
-    return _chances(*_by_spread(candidates, rule, last.spread_m), payload, last, since_us)
 
 
 def _chances(

@@ -28,8 +28,8 @@ from detectors.ball.changes import CHANGE, is_fitted
 from detectors.contacts.contact_attribution import (
     Chances,
     PreviousContact,
+    attribution,
     candidates_at,
-    chances_of,
     other_candidate,
     player_of,
     with_spread,
@@ -268,10 +268,7 @@ def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[Contact
     late = now_us - contact.ts_us > rule.horizon_us
     if first is None or late:
         near = candidates_at(state.chosen, contact.ts_us, payload)
-        by = None if late else player_of(near, contact.ts_us, payload, last, rule)
-        chances: Chances = ()
-        if by is not None and not rule.limbs:
-            chances = chances_of(near, payload, rule, last, contact.ts_us - last.at_us)
+        by, chances = (None, ()) if late else attribution(near, contact.ts_us, payload, last, rule)
         if not rule.limbs and not late:
             last = with_spread(last, near, rule.p)
         return _emit_contacts(state.closest, last, [Attributed(contact, payload, by, near)], rule, chances)
