@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -79,6 +80,9 @@ _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 #: Control characters, halves of pairs, and marks that turn the direction of what follows.
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+#: What is wrong with a text in another encoding, and the mend.
+NOT_UTF8 = "its text is not in UTF-8; save a file in that encoding"
 
 _ROWS_AT_ONCE = 1 << 16
 _XML_BYTES_AT_ONCE = 1 << 12
@@ -211,12 +215,15 @@ def read_text(path: Path, bytes_max: int = DOCUMENT_BYTES_MAX) -> str:
 
 
 def read_bytes(path: Path, bytes_max: int) -> bytes:
-    """Read a file that is not larger than a limit. Errors as in :func:`read_json`."""
+    """Read a file that is not larger than a limit, less the byte order mark that editors of Windows put before UTF-8.
+
+    Errors as in :func:`read_json`.
+    """
     check_regular(path)
     with path.open("rb") as file:
         content = file.read(bytes_max + 1)
     _check_size(len(content), bytes_max)
-    return content
+    return content.removeprefix(BOM_UTF8)
 
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
@@ -457,6 +464,8 @@ def _refusing(form: str) -> Iterator[None]:
 def _reason(error: BaseException, form: str) -> str:
     if isinstance(error, RecursionError):
         return f"nested more than {DEPTH_MAX} deep"
+    if isinstance(error, UnicodeDecodeError):
+        return f"{form}: {NOT_UTF8}"
     return str(error) if isinstance(error, msgspec.ValidationError) else f"{form}: {error}"
 
 

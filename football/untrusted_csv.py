@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from football.untrusted import (
+    NOT_UTF8,
     REJECTED_MAX,
     ROWS_MAX,
     TABLE_BYTES_MAX,
@@ -56,6 +57,8 @@ def read_csv(path: Path, columns: Sequence[str]) -> CsvRows:
     except (ValueError, KeyError, pa.ArrowException) as error:
         if isinstance(error, UntrustedError):
             raise
+        if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in str(error):
+            raise UntrustedError(f"not a readable CSV: {NOT_UTF8}") from error
         raise UntrustedError(f"not a readable CSV: {error}") from error
 
 
