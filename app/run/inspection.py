@@ -44,7 +44,7 @@ class Inspection(msgspec.Struct, frozen=True):
 
     Attributes:
         sheet: match sheet of the source.
-        quality: figures.
+        quality: figures; records that the reader of a file has refused are among the refused.
         findings: the gravest first.
     """
 
@@ -74,6 +74,9 @@ def inspect_source(settings: LiveSettings, console: Console) -> Inspection:
         quality = _measure(match, folder, settings.duration_s)
         unreadable = Counter(record.reason for record in match.rejected)
         findings = findings_of(quality, match.sheet, Circumstances(tuple(match.findings), unreadable))
+        reasons = Counter(quality.refused_reasons) + unreadable
+        refused = quality.refused + unreadable.total()
+        quality = msgspec.structs.replace(quality, refused=refused, refused_reasons=dict(reasons.most_common(5)))
         return Inspection(match.sheet, quality, findings)
 
 

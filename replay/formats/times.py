@@ -1,4 +1,4 @@
-"""Order, zero and unit of the times of a file's rows.
+"""Order, zero, unit and periods of the times of a file's rows.
 
 The order of the rows in a file means nothing, other than that of records on a line. So a file whose rows are out of
 order throughout is sorted, with a finding that says so; single rows that go back in time stay where they are, and the
@@ -8,12 +8,14 @@ validation refuses them.
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 
 from football.errors import TrackingError
 from football.input_quality import InputFinding
 from football.packet_table import Ints
+from football.packets import raw_kind
 from football.recording import Track
 
 #: Share of all rows, and number of them, that may go back in time before a file counts as unsorted.
@@ -22,6 +24,12 @@ MISPLACED_SHARE, MISPLACED_ROWS = 0.01, 20
 #: Median step between two positions of an object that a tracking system can have, in microseconds: 2,000 Hz, and one
 #: position in ten seconds.
 STEP_MIN_US, STEP_MAX_US = 500, 10_000_000
+
+#: Periods of a match with extra time and penalties.
+PERIODS_MAX = 5
+
+#: A shorter file is not judged by shares: ``least_span_s`` of the limits of inputs.
+SHORT_US = 5_000_000
 
 #: Share of an object's rows that repeat a time from which its times count as rounded, and share of such objects.
 _REPEATED_SHARE, _OBJECTS_SHARE = 0.5, 0.5
@@ -51,6 +59,26 @@ def check_unit(where: object, tracks: tuple[Track, ...]) -> None:
         _refuse(where, "most positions repeat a time", "whole seconds, or numbers of frames", "give milliseconds")
 
 
+def check_restarts(where: object, tracks: tuple[Track, ...]) -> None:
+    """Refuse times of the ball that begin anew, as in a second half that counts from its own kick-off.
+
+    Raises:
+        TrackingError: some long stretches of increasing times lie over each other; the message has the mend.
+    """
+    for track in tracks:
+        begins = np.flatnonzero(np.diff(track.ts_us) < -STEP_MAX_US) + 1
+        if raw_kind(track.transmitter) != "raw.ball" or not 0 < len(begins) < PERIODS_MAX:
+            continue
+        stretches = np.split(track.ts_us, begins)
+        for before, after in pairwise(stretches):
+            begin_us, end_us = np.quantile(before, (0.01, 0.99), method="lower")  # single times may be nonsense
+            both = np.sum((after >= begin_us) & (after <= end_us))
+            if both > max(MISPLACED_SHARE * len(track), MISPLACED_ROWS):
+                found = f"its column t_ms begins anew at {after[0] / 1000:,.0f} after {before[-1] / 1000:,.0f}"
+                mend = "times likely count from the beginning of each period: add the time at which it began"
+                raise TrackingError(f"{where}: {found}: {mend}")
+
+
 def _refuse(where: object, found: str, unit: str, mend: str) -> None:
     raise TrackingError(f"{where}: by its column t_ms, {found}: t_ms is likely in {unit}: {mend}")
 
@@ -77,6 +105,15 @@ def _misplaced(track: Track) -> int:
     off[track.line] = False
     off[1:] &= track.ts_us[1:] != track.ts_us[:-1]
     return int(np.sum(off))
+
+
+def too_short(tracks: tuple[Track, ...]) -> tuple[InputFinding, ...]:
+    """Return a finding if the tracks together last too short a time for their quality to be judged."""
+    times_us = np.concatenate([track.ts_us for track in tracks])
+    if (span_us := int(times_us.max() - times_us.min())) >= SHORT_US:
+        return ()
+    found = f"The positions are of {span_us / 1e6:.2f} s: too short a time to judge the input by"
+    return (InputFinding("short", "note", found, "a file that was cut off"),)
 
 
 def from_zero(tracks: tuple[Track, ...]) -> tuple[tuple[Track, ...], tuple[InputFinding, ...]]:

@@ -29,7 +29,7 @@ from replay.formats.csv_table import TableRows, read_csv_table
 from replay.formats.debs import read_debs
 from replay.formats.kloppy_reader import read_kloppy
 from replay.formats.match_sheets import no_sheet, read_sheet, sheet_next_to, shirt_in, within_limits
-from replay.formats.times import check_unit, from_zero, in_order
+from replay.formats.times import check_restarts, check_unit, from_zero, in_order, too_short
 
 Codes = npt.NDArray[np.int64]
 
@@ -106,10 +106,12 @@ def read_long_table(
             )
         given = (no_sheet(pitch),)
     check_unit(path, tracks)
+    check_restarts(path, tracks)
     tracks, unordered = in_order(tracks)
     tracks, shifted = from_zero(tracks)
     with within_limits(path):
-        return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected), (*given, *unordered, *shifted))
+        findings = (*given, *unordered, *shifted, *too_short(tracks))
+        return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected), findings)
 
 
 def _rows(path: Path) -> TableRows:
@@ -129,7 +131,13 @@ def _rows(path: Path) -> TableRows:
             f"{path}: column {', '.join(missing)} is missing: a tracking table has {', '.join(COLUMNS)}"
         )
     if not rows.table.num_rows:
-        raise TrackingError(f"{path}: the table has no rows")
+        if not rows.rejected:
+            raise TrackingError(f"{path}: the table has no rows")
+        first = rows.rejected[0]
+        raise TrackingError(
+            f"{path}: none of its lines is a row; {first.record}: {first.reason}: {first.raw}. Times are milliseconds,"
+            " and numbers have a point, no comma"
+        )
     return rows
 
 

@@ -29,6 +29,7 @@ class InputLimits(msgspec.Struct, frozen=True):
         ball_share_wrong: share of instants with a ball below which play cannot be followed.
         ball_share_note: the same, below which gaps are worth knowing.
         outlier_share: share of steps of the ball faster than a ball can be.
+        impossible_share: share of steps of the players faster than people can run, for times that are wrong.
         jumps_per_minute: impossible steps of players, all together, a minute.
         frozen_share: share of the seconds in which no player moved.
         gap_share: share of the time in which nothing spoke, pauses between periods left out.
@@ -51,6 +52,9 @@ class InputLimits(msgspec.Struct, frozen=True):
     ball_share_wrong: Annotated[float, reason("broadcast tracking sees the ball in more than half of the frames")] = 0.3
     ball_share_note: Annotated[float, reason("optical systems of stadiums give 97 % and more")] = 0.9
     outlier_share: Annotated[float, reason("one in a hundred: a jump every four seconds at 25 Hz")] = 0.01
+    impossible_share: Annotated[
+        float, reason("tracking from television pictures has 0.02 %; numbers of frames as times give 90 %")
+    ] = 0.2
     jumps_per_minute: Annotated[float, reason("published clips have 3 a minute and play well")] = 20.0
     frozen_share: Annotated[float, reason("no second of play is without any movement; pauses of tracking are")] = 0.02
     gap_share: Annotated[float, reason("one second in twenty")] = 0.05
@@ -179,6 +183,15 @@ def _geometry(q: InputQuality, sheet: MatchSheet, limits: InputLimits) -> Iterat
             f"Subtract {shift_x_m:g} from x and {shift_y_m:g} from y",
         )
         return
+    if min(q.x_low_m, q.y_low_m) >= -limits.beyond_m and max(q.x_high_m, q.y_high_m) <= 100.0 + limits.beyond_m:
+        yield _wrong(
+            "units",
+            f"On a pitch of {pitch} {box}",
+            "positions in percent of the pitch instead of metres",
+            f"Multiply x by {sheet.length_m / 100:g} and y by {sheet.width_m / 100:g}, then subtract"
+            f" {sheet.length_m / 2:g} from x and {sheet.width_m / 2:g} from y",
+        )
+        return
     yield _wrong(
         "pitch",
         f"Players are beyond the lines of a pitch of {pitch}: {box}",
@@ -200,24 +213,29 @@ def _is_scaled(q: InputQuality, sheet: MatchSheet, scale: float) -> bool:
 
 
 def _origin(q: InputQuality, sheet: MatchSheet, limits: InputLimits) -> tuple[float, float]:
-    """Where the middle of the players' box is, in halves of the pitch: the likely place of its centre."""
+    """Where the middle of the players' box is, in halves of the pitch: the likely place of its centre.
 
-    def shift(low_m: float, high_m: float, side_m: float) -> float:
-        middle_m = (low_m + high_m) / 2
-        if abs(middle_m) < limits.centre_m or high_m - low_m > side_m + 2 * limits.beyond_m:
-            return 0.0
-        return side_m / 2 if middle_m > 0 else -side_m / 2
+    Zeros if the box would not fit the pitch from there.
+    """
 
-    return shift(q.x_low_m, q.x_high_m, sheet.length_m), shift(q.y_low_m, q.y_high_m, sheet.width_m)
+    def shift(low_m: float, high_m: float, side_m: float) -> float | None:
+        middle_m, reach_m = (low_m + high_m) / 2, side_m / 2 + limits.beyond_m
+        moved_m = 0.0 if abs(middle_m) < limits.centre_m else side_m / 2 if middle_m > 0 else -side_m / 2
+        return moved_m if -reach_m <= low_m - moved_m and high_m - moved_m <= reach_m else None
+
+    x_m = shift(q.x_low_m, q.x_high_m, sheet.length_m)
+    y_m = shift(q.y_low_m, q.y_high_m, sheet.width_m)
+    return (x_m, y_m) if x_m is not None and y_m is not None else (0.0, 0.0)
 
 
 def _objects(q: InputQuality, limits: InputLimits) -> Iterator[InputFinding]:
     """Rules of ids."""
     if q.same_time >= limits.repeated_share:
         name = q.same_time_object
-        cause = "two balls under one id" if name == "ball" else "two players under one id"
+        cause = f"two {'balls' if name == 'ball' else 'players'} under one id, or rows that are there twice"
         mend = "Name further balls ball_2, ball_3" if name == "ball" else "Give each player an id of its own"
-        yield _wrong("same id", f"{q.same_time:.0%} of the positions of {name} repeat a time", cause, mend)
+        found = f"{q.same_time:.0%} of the positions of {name} repeat a time"
+        yield _wrong("same id", found, cause, f"{mend}, and leave copies out")
     if q.unknown > limits.refused_share * max(1, q.positions):
         yield _wrong(
             "unknown ids",
@@ -251,6 +269,14 @@ def _ball(q: InputQuality, sheet: MatchSheet, limits: InputLimits) -> Iterator[I
 
 def _steps(q: InputQuality, limits: InputLimits) -> Iterator[InputFinding]:
     if q.span_s < limits.least_span_s:
+        return
+    if q.body_outliers > limits.impossible_share:
+        yield _wrong(
+            "speeds",
+            f"{q.body_outliers:.0%} of the players' steps are faster than people can run",
+            "times of another unit, such as numbers of frames",
+            "Give times in milliseconds",
+        )
         return
     minutes = q.span_s / 60
     if q.ball_outliers > limits.outlier_share:

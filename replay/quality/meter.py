@@ -296,30 +296,6 @@ class InputMeter:
                     self._look_at_player(track, ts_us // 1_000_000, x_m[at], y_m[at])
             due_us = min([track.stock_us for _, track in teams])
 
-    def _take_balls(
-        self,
-        balls: Sequence[tuple[int, TransmitterTrack]],
-        has_players: bool,
-        looks: set[int],
-        times_us: Sequence[int],
-        tables: Floats,
-    ) -> None:
-        """Take the positions of balls one by one, and move the time on."""
-        slot_us, spots = self._slot_us, [(track, tables[:, :3, at].tolist()) for at, track in balls]
-        for index, ts_us in enumerate(times_us):
-            if has_players and ts_us >= self._body_due_us:
-                self._body_due_us = (ts_us // slot_us + 1) * slot_us
-                self._body_slots += 1
-            is_looked_at = index in looks
-            for track, rows in spots:
-                if ts_us >= track.due_us:
-                    x_m, y_m, z_m = rows[index]
-                    track.take(ts_us, x_m, y_m)
-                    self._look_at_ball(ts_us // slot_us, z_m)
-                    is_looked_at = True
-            if is_looked_at:
-                self._advance(ts_us)
-
     def _add_transmitter(self, name: str) -> None:
         """Begin a track; none for referees, and beyond the number of sources that a match may have."""
         if len(self._tracks) >= SOURCES_MAX:

@@ -165,7 +165,8 @@ def test_a_sheet_of_another_form_is_read_or_refused(form, clip, tmp_path, capsys
     source, sheet = written(clip, tmp_path), tmp_path / "sheet-of-another.json"
     players = [{"object_id": f"{team}_{n}", "team": team} for team in ("home", "away") for n in range(1, 12)]
     simulated = {"match_id": "m", "home": "Reds", "away": "Blues", "attacks_positive_x": "away", "players": players}
-    sheet.write_text(json.dumps(simulated if form == "simulator" else {"equipe": "Rouges", "joueurs": []}))
+    text = json.dumps(simulated if form == "simulator" else {"equipe": "Rouges", "joueurs": []})
+    sheet.write_text(text, encoding="utf-8-sig")  # as editors of Windows write it
     code, report, refusal = run(capsys, "inspect", str(source), "--sheet", str(sheet), "--json")
     if form == "foreign":
         assert code == 2
@@ -207,6 +208,8 @@ def test_a_csv_is_the_same_match_as_its_table_and_bad_lines_are_named(packed, cl
     stores = sorted(tmp_path.glob("store-*/quarantine/*.parquet"))
     records = [row["record"] for store in stores for row in pq.read_table(store).to_pylist()]
     assert records == [f"{name} line 11", f"{name} line 13"]
+    _, report, _ = run(capsys, "inspect", str(tmp_path / name), "--json")
+    assert report["quality"]["refused"] == 2
 
 
 def test_a_simulated_source_is_measured_and_nothing_is_stored(tmp_path, capsys, monkeypatch):

@@ -115,6 +115,10 @@ def test_an_unusable_file_is_named_with_the_reason(tmp_path: Path) -> None:
     rows().query("object_id != 'ball'").to_parquet(tmp_path / "noball.parquet")
     (tmp_path / "match.xlsx").touch()
     (tmp_path / "events.csv").write_text("time,what\n1,pass\n")
+    rows().to_csv(tmp_path / "comma.csv", sep=";", decimal=",", index=False)
+    (tmp_path / "latin.csv").write_bytes(rows().to_csv(index=False).replace("home_7", "home_Ä7").encode("latin-1"))
+    halves = pd.concat([rows(500), rows(500)])
+    halves.to_parquet(tmp_path / "halves.parquet")
     (tmp_path / "folder").mkdir()
     for name, reason in {
         "absent.parquet": "no such file",
@@ -127,10 +131,20 @@ def test_an_unusable_file_is_named_with_the_reason(tmp_path: Path) -> None:
         "noball.parquet": "no ball",
         "match.xlsx": "unknown format",
         "events.csv": "its first line names none of the columns t_ms",
+        "comma.csv": "none of its lines is a row; comma.csv line 2: x is not a number: '0,0'",
+        "latin.csv": "its text is not in UTF-8",
+        "halves.parquet": "begins anew at 0 after 19,960: .* add the time",
         "folder": "neither a capture nor a match store",
     }.items():
         with pytest.raises(TrackingError, match=rf"{name}.*{reason}"):
             read_tracking(str(tmp_path / name))
+
+
+def test_halves_that_stand_in_the_wrong_order_are_sorted_and_a_short_file_is_said(tmp_path: Path) -> None:
+    table = rows(800)
+    late_first = pd.concat([table[table.t_ms >= 16_000], table[table.t_ms < 16_000]])
+    assert [found.code for found in read_tracking(written(late_first, tmp_path)).findings] == ["no sheet", "sorted"]
+    assert [found.code for found in read_tracking(written(rows(), tmp_path)).findings] == ["no sheet", "short"]
 
 
 def test_bad_positions_go_into_packets_and_are_found_by_the_quarantine(tmp_path: Path) -> None:
