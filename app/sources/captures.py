@@ -290,7 +290,8 @@ def _player() -> list[Path]:
 
 def _files(source: str, sheet_path: Path | None) -> list[Path]:
     if source.startswith("kloppy:"):
-        files = [Path(part) for part in source.split(":")[2:]]
+        paths = [Path(part) for part in source.split(":")[2:]]
+        files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
         provider = [Path(source.split(":")[1])]
     elif source.startswith("debs:"):
         files, provider = debs_files(Path(source.removeprefix("debs:"))), []

@@ -8,9 +8,12 @@ frames; frames in which the ball is dead are read, too.
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
+import re
 import warnings
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +41,8 @@ PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "tracab": ("tracab", "load", ("raw_data", "meta_data")),
 }
 
-#: Arguments of loaders that take a list of files.
-_LISTS = frozenset({"ball_feeds", "player_centroid_feeds", "raw_data_feeds"})
+#: Arguments of loaders that take several files (of each minute, or of each half), and what the files' names have.
+_LISTS = {"ball_feeds": "samples.ball", "player_centroid_feeds": "samples.centroids", "raw_data_feeds": ""}
 
 #: Loaders that leave out frames in which the ball is dead by default.
 _ONLY_ALIVE = frozenset({"secondspectrum", "skillcorner", "sportec", "statsperform", "tracab", "pff"})
@@ -55,7 +58,7 @@ def read_kloppy(
 
     Args:
         provider: a key of ``PROVIDERS``.
-        paths: the files in the order of ``PROVIDERS``.
+        paths: the files in the order of ``PROVIDERS``; a folder for all files in it, where kloppy takes several.
         pitch: length and width in metres, if the provider does not give them.
         sheet_path: match sheet to use instead of the provider's metadata.
 
@@ -84,9 +87,14 @@ def read_kloppy(
 def _load(provider: str, paths: list[Path], label: str) -> Any:
     """Load kloppy's dataset in our coordinates; any error inside kloppy becomes an error of the file."""
     module, function, names = PROVIDERS[provider]
-    if not paths or len(paths) > len(names):
+    loader = getattr(importlib.import_module(f"kloppy.{module}"), function)
+    wanted = inspect.signature(loader).parameters
+    least = sum(wanted[name].default is inspect.Parameter.empty for name in names)
+    if not least <= len(paths) <= len(names):
         raise TrackingError(f"{label}: give the files {', '.join(names)}, separated by colons")
-    for path in paths:
+    several = {name: _in_folder(path, _LISTS[name]) for name, path in zip(names, paths, strict=False) if name in _LISTS}
+    single = [path for name, path in zip(names, paths, strict=False) if name not in _LISTS]
+    for path in (*chain.from_iterable(several.values()), *single):
         if not path.is_file():
             raise TrackingError(f"{path}: no such file")
         if path.stat().st_size == 0:
@@ -95,15 +103,27 @@ def _load(provider: str, paths: list[Path], label: str) -> Any:
             check_expanded(path)
         except (OSError, UntrustedError) as error:
             raise TrackingError(f"{path}: {error}") from error
-    files = {n: [str(p)] if n in _LISTS else str(p) for n, p in zip(names, paths, strict=False)}
+    files = {
+        n: [str(one) for one in several[n]] if n in several else str(p) for n, p in zip(names, paths, strict=False)
+    }
     options: dict[str, object] = {"only_alive": False} if provider in _ONLY_ALIVE else {}
-    loader = getattr(importlib.import_module(f"kloppy.{module}"), function)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return loader(**files, **options, coordinates=_COORDINATES)
     except Exception as error:
-        raise TrackingError(f"{label}: kloppy cannot read it: {type(error).__name__}: {error}") from error
+        order = f"its files are {', '.join(names)}, in this order"
+        raise TrackingError(f"{label}: kloppy cannot read it: {type(error).__name__}: {error}; {order}") from error
+
+
+def _in_folder(path: Path, part: str) -> list[Path]:
+    """Return the path, or if it is a folder its files with a part in their names, in the order of their numbers."""
+    if not path.is_dir():
+        return [path]
+    files = [file for file in path.iterdir() if part in file.name and file.is_file() and not file.name.startswith(".")]
+    if not files:
+        raise TrackingError(f"{path}: no file {f'named ...{part}...' if part else 'at all'} in this folder")
+    return sorted(files, key=lambda file: [int(n) for n in re.findall(r"\d+", file.name)] or [0])
 
 
 def _tracks(dataset: Any) -> tuple[Track, ...]:

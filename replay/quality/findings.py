@@ -33,6 +33,7 @@ class InputLimits(msgspec.Struct, frozen=True):
         jumps_per_minute: impossible steps of players, all together, a minute.
         frozen_share: share of the seconds in which no player moved.
         gap_share: share of the time in which nothing spoke, pauses between periods left out.
+        gap_share_wrong: the same, above which play cannot be followed.
         beyond_m: how far the box of the players may reach beyond the lines.
         centre_m: how far the middle of the players' box must lie from the centre spot to be taken for another origin.
         players_max: players of a team on the pitch.
@@ -58,6 +59,9 @@ class InputLimits(msgspec.Struct, frozen=True):
     jumps_per_minute: Annotated[float, reason("published clips have 3 a minute and play well")] = 20.0
     frozen_share: Annotated[float, reason("no second of play is without any movement; pauses of tracking are")] = 0.02
     gap_share: Annotated[float, reason("one second in twenty")] = 0.05
+    gap_share_wrong: Annotated[float, reason("tracking from television pictures is silent for a third of a match")] = (
+        0.75
+    )
     beyond_m: Annotated[float, reason("benches, and players who warm up, are so far behind the lines")] = 6.0
     centre_m: Annotated[float, reason("half the way from the centre spot to the nearest touchline")] = 17.0
     players_max: Annotated[int, reason("Law 3: eleven")] = 11
@@ -290,8 +294,12 @@ def _steps(q: InputQuality, limits: InputLimits) -> Iterator[InputFinding]:
     if q.frozen_s > max(2.0, limits.frozen_share * q.span_s):
         yield _note("frozen", f"No player moves in {q.frozen_s:.0f} of {q.span_s:.0f} s", "tracking that stood still")
     pauses_s = sum(after[0] - before[1] for before, after in zip(q.periods, q.periods[1:], strict=False))
-    if q.gap_s - pauses_s > max(2.0, limits.gap_share * (q.span_s - pauses_s)):
-        yield _note("gaps", f"Nothing was sent for {q.gap_s - pauses_s:.0f} of {q.span_s - pauses_s:.0f} s")
+    silent_s, played_s = q.gap_s - pauses_s, q.span_s - pauses_s
+    silence = f"Nothing was sent for {silent_s:.0f} of {played_s:.0f} s"
+    if silent_s > max(2.0, limits.gap_share_wrong * played_s):
+        yield _wrong("gaps", silence, "a sample of frames", "Give all frames: ten a second are the least")
+    elif silent_s > max(2.0, limits.gap_share * played_s):
+        yield _note("gaps", silence)
 
 
 def _players(q: InputQuality, limits: InputLimits) -> Iterator[InputFinding]:

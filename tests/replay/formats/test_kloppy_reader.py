@@ -127,8 +127,15 @@ def test_metrica_comes_in_metres_as_kloppy_understands_it(tmp_path: Path) -> Non
 
 
 def test_what_kloppy_cannot_read_is_an_error_that_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(TrackingError, match=r"raw\.dat.*kloppy cannot read it"):
+    with pytest.raises(TrackingError, match=r"raw\.dat.*kloppy cannot read it.*files are raw_data, meta_data, in this"):
         read_tracking(tracab(tmp_path, "this is no frame\n"))
+
+
+def test_a_folder_stands_for_the_files_of_a_feed_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for name in ("m_2_46.samples.ball", "m_1_10.samples.ball", "m_1_2.samples.ball", "m_1_1.samples.centroids"):
+        (tmp_path / name).touch()
+    with pytest.raises(TrackingError, match=r"m_1_2\.samples\.ball: the file is empty"):
+        read_tracking(f"kloppy:hawkeye:{tmp_path}:{tmp_path}")
 
 
 def test_a_file_without_the_ball_is_refused(tmp_path: Path) -> None:
@@ -146,6 +153,7 @@ def test_a_file_without_the_ball_is_refused(tmp_path: Path) -> None:
         ("kloppy:betamax:x.dat", "unknown format: kloppy provider 'betamax'"),
         ("kloppy:tracab:/nowhere/x.dat:/nowhere/y.xml", "x.dat: no such file"),
         ("kloppy:tracab", "give the files raw_data, meta_data"),
+        ("kloppy:tracab:raw.dat", "give the files raw_data, meta_data"),
         ("kloppy:tracab:a:b:c", "give the files raw_data, meta_data"),
     ],
 )

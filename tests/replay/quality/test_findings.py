@@ -74,6 +74,11 @@ def test_the_direction_of_the_sheet_is_held_against_the_positions():
     assert codes(GOOD, MatchSheet(attacks_positive_x="away")) == {"direction"}
 
 
+def test_a_sample_of_frames_is_wrong():
+    (found,) = findings_of(msgspec.structs.replace(GOOD, gap_s=590.0), MatchSheet())
+    assert (found.code, found.severity) == ("gaps", "wrong")
+
+
 def test_a_ball_on_the_ground_for_some_seconds_may_have_a_height():
     low = msgspec.structs.replace(GOOD, ball_height_share=0.0)
     assert codes(low) == {"height"}
