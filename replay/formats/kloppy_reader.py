@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 
 from football.errors import TrackingError
+from football.input_quality import InputFinding
 from football.match_sheet import AttackDirection, MatchSheet, Player, Quality, Team
 from football.recording import Recording, Track, track_order
 from football.untrusted import NUMBER_MAX, ROWS_MAX, SOURCES_MAX, UntrustedError
@@ -80,8 +81,22 @@ def read_kloppy(
     rate = float(dataset.metadata.frame_rate or 25.0)
     height = bool(np.any(tracks[-1].z_m != 0.0))
     quality = Quality(rate, rate, (), height, 0.1, "optical")
+    is_known = dataset.metadata.coordinate_system is not None
     with within_limits(label):
-        return Recording(msgspec.structs.replace(sheet, quality=quality), tracks)
+        return Recording(
+            msgspec.structs.replace(sheet, quality=quality), tracks, (), () if is_known else (_unknown_maker(sheet),)
+        )
+
+
+def _unknown_maker(sheet: MatchSheet) -> InputFinding:
+    return InputFinding(
+        "maker",
+        "note",
+        "kloppy does not know the maker of this file: its positions are taken for metres from the centre spot, "
+        f"of a pitch of {sheet.length_m:g} x {sheet.width_m:g} m",
+        "",
+        "--pitch gives the pitch, --sheet the match sheet",
+    )
 
 
 def _load(provider: str, paths: list[Path], label: str) -> Any:
@@ -199,13 +214,14 @@ def _sheet(metadata: Any, match_id: str, pitch: tuple[float, float]) -> MatchShe
             players.append(
                 Player(str(player.player_id), side, label, None if shirt is None else int(shirt), goalkeeper)
             )
-    size = metadata.pitch_dimensions
+    size = metadata.pitch_dimensions  # None of a file of EPTS whose maker kloppy does not know
+    length_m, width_m = (size.pitch_length, size.pitch_width) if size else (None, None)
     return MatchSheet(
         str(metadata.game_id or match_id),
         names["home"],
         names["away"],
-        float(size.pitch_length or pitch[0]),
-        float(size.pitch_width or pitch[1]),
+        float(length_m or pitch[0]),
+        float(width_m or pitch[1]),
         _attacks_positive_x(metadata),
         tuple(players),
     )

@@ -49,9 +49,14 @@ def read_pattern_events(path: Path) -> Iterator[EventRow | RejectedRow]:
         TrackingError: no such file, not text, a column is missing, or more rows than the limit.
     """
     with _readable(path), open_expanded(path) as file:
-        header = _cells(file.readline(LINE_BYTES_MAX).decode("utf-8-sig", errors="replace"))
+        first = file.readline(LINE_BYTES_MAX).decode("utf-8-sig", errors="replace").rstrip("\r\n")
+        if not first.isprintable() or "\ufffd" in first:
+            raise TrackingError(f"{path}: not text: events are CSV or .jsonl")
+        header = _cells(first)
         if missing := [name for name in _COLUMNS if name not in header]:
-            raise TrackingError(f"{path}: column {', '.join(missing)} is missing; the header has {', '.join(header)}")
+            own = "; events of a match store are searched in it: give the store instead" if "ts_us" in header else ""
+            found = f"column {', '.join(missing)} is missing; the header has {', '.join(header)}{own}"
+            raise TrackingError(f"{path}: {found}")
         number = 0
         while line := file.readline(LINE_BYTES_MAX + 1):
             number += 1

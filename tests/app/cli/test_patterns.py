@@ -126,12 +126,18 @@ def test_a_wrong_query_names_place_and_mend(query: str, message: str, tmp_path: 
 
 def test_other_errors_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     arguments = written(tmp_path, PAPER, rows_of(ARRIVAL))
+    own, binary = tmp_path / "of_a_store.csv", tmp_path / "events.parquet"
+    own.write_text("id,kind,variant,level,ts_us,team\n")
+    binary.write_bytes(b"PAR1\x15\x04\x15,\xff\n")
     for wrong, message in (
         ([*arguments, "--strategy", "any"], "--strategy any: must be one of stnm"),
         ([*arguments, "--most", "0"], "--most 0: must be at least 1"),
         ([*arguments, "--strategy", "stam-all", "--most", "3"], "and 3 is the bound. Choose --strategy stam"),
         ([*arguments[:4], str(tmp_path / "none.csv")], "none.csv: no such file"),
         ([*arguments[:4], arguments[2]], "column id, type, ts_ms is missing"),
+        ([*arguments[:4], str(own)], "column type, ts_ms is missing"),
+        ([*arguments[:4], str(own)], "give the store instead"),
+        ([*arguments[:4], str(binary)], "not text: events are CSV or .jsonl"),
         ([*arguments[:2], str(tmp_path / "none"), *arguments[3:]], "none: no such file"),
     ):
         assert main(wrong) == 2

@@ -26,6 +26,7 @@ from app.tables.build import flat_tables
 from app.tables.columns import TABLES
 from detectors.chains.formations import SHAPES
 from football.match_sheet import MatchSheet, Player
+from replay.formats.tracking import read_tracking
 from replay.match_store import MatchStore
 from tests.app.cli.test_main import refusal, touchline
 from tests.app.tables.small_match import S, event, small_store
@@ -178,6 +179,9 @@ def test_kloppy_reads_epts_and_tracab(exported):
         assert {player.jersey_no for player in read.metadata.teams[0].players} == {1, 7, 9}
         assert len(read) == 600, "half-time is left out, and nothing else"
     assert epts.metadata.orientation is Orientation.HOME_AWAY
+    own = read_tracking(f"kloppy:metrica_epts:{exported}/epts/positions.txt:{exported}/epts/metadata.xml")
+    assert [found.code for found in own.findings] == ["maker"]
+    assert own.sheet.attacks_positive_x == "home"
     assert {frame.ball_state for frame in dat} == {BallState.ALIVE, BallState.DEAD}
 
 
