@@ -183,3 +183,22 @@ def test_the_replay_room_waits_for_the_first_window_and_fills_chunks_that_were_e
         browser.wait(lambda: browser.run("return replay.player.us > 31e6") and browser.run(ball), "the second window")
         assert browser.run("return [replay.player.isPlaying, replay.player.grows]") == [True, False]
         browser.driver.get("about:blank")
+
+
+@pytest.mark.browser
+def test_no_page_is_wider_than_a_phone(browser: Browser, tmp_path: Path):
+    width = "return document.documentElement.scrollWidth"
+    with running(tmp_path) as (url, store):
+        commit_window(store, 0)
+        browser.resize(390, 844)
+        for path in ("/", "/matches", "/replay?match=derby", "/analyst?match=derby"):
+            browser.driver.get(url + path)
+            shown = "return document.querySelector('.rooms, #bar nav a') && document.fonts.status == 'loaded'"
+            browser.wait(lambda shown=shown: browser.run(shown), path)
+            assert browser.run(width) == 390, path
+            if path == "/":
+                below = "return document.querySelector('.rooms').getBoundingClientRect().bottom"
+                top = "return document.querySelector('.scoreline').getBoundingClientRect().top"
+                assert browser.run(below) <= browser.run(top)
+        browser.resize(1280, 720)
+        browser.driver.get("about:blank")
