@@ -7,13 +7,15 @@ from pathlib import Path
 
 import msgspec
 
+from app.tables.columns import kinds_of
+from app.tables.match_events import MatchEvents
+from app.tables.possessions import seconds_held
 from dashboard.score import ScoreKeeper
-from football.update_stream import EventRecord, UpdateRecord
+from football.update_stream import UpdateRecord
 from replay.event_list import consolidated_events, event_records
-from replay.match_store import newest_commit, read_commits, read_sheet_of
+from replay.match_store import read_sheet_of
 
 _GOALS = ("goal.scored", "goal.own", "goal.confirmed", "goal.disallowed")
-_POSSESSION = "team.possession"
 _COUNTED = ("shot.attempt", "shot.on_target_pred", "pass.attempt", "pass.complete")
 
 
@@ -23,7 +25,7 @@ class TeamFigures(msgspec.Struct, frozen=True):
     Attributes:
         name: of the team.
         goals: that count; ``goals_provisional`` of them wait for their confirmation by a kick-off.
-        possession: share of the time in which either team had the ball; None if neither had.
+        possession: share of the time in which either had the ball, as in the table of possessions; None if neither had.
         shots, shots_on_target, passes, passes_complete: counts.
     """
 
@@ -50,18 +52,17 @@ def match_figures(folder: Path) -> MatchFigures:
     Raises:
         StoreError: the store is damaged.
     """
-    sheet, last = read_sheet_of(folder), newest_commit(read_commits(folder))
-    events = list(event_records(consolidated_events(folder, (*_GOALS, _POSSESSION, *_COUNTED))))
+    sheet, kinds = read_sheet_of(folder), {*_GOALS, *_COUNTED, *kinds_of(("possessions",))}
+    events = list(event_records(consolidated_events(folder, sorted(kinds))))
     keeper = ScoreKeeper()
     keeper.apply(UpdateRecord(seq, 1, 0, event) for seq, event in enumerate(events))
     score = keeper.score()
-    now_us = int(str(last.notes.get("now_us", 0))) if last is not None else 0
-    held_us = _held_us([event for event in events if event.kind == _POSSESSION], now_us)
-    total_us = sum(held_us.values())
+    held_s = seconds_held(MatchEvents(sheet, events))
+    total_s = sum(held_s.values())
 
     def figures(side: str, name: str, goals: int, provisional: int) -> TeamFigures:
         counts = [sum(event.kind == kind and event.team == side for event in events) for kind in _COUNTED]
-        return TeamFigures(name, goals, provisional, held_us[side] / total_us if total_us else None, *counts)
+        return TeamFigures(name, goals, provisional, held_s[side] / total_s if total_s else None, *counts)
 
     return MatchFigures(
         figures("home", sheet.home, score.home, score.home_provisional),
@@ -84,13 +85,3 @@ def rows_in_words(figures: MatchFigures) -> Iterator[tuple[str, str]]:
 def _passes(team: TeamFigures) -> str:
     share = f" ({team.passes_complete / team.passes:.0%})" if team.passes else ""
     return f"{team.name} {team.passes_complete} of {team.passes} complete{share}"
-
-
-def _held_us(changes: list[EventRecord], end_us: int) -> dict[str, int]:
-    """Time in which each team had the ball, from the changes of possession in their order."""
-    held_us = {"home": 0, "away": 0}
-    ends = [change.ts_us for change in changes[1:]] + [end_us]
-    for change, until_us in zip(changes, ends, strict=bool(changes)):
-        if change.team in held_us:
-            held_us[change.team] += max(0, until_us - change.ts_us)
-    return held_us

@@ -54,6 +54,14 @@ def possessions(match: MatchEvents, passes: list[Row], carries: list[Row], shots
     return rows
 
 
+def seconds_held(match: MatchEvents) -> dict[str, float]:
+    """Time in which each team had the ball: the sum of its possessions."""
+    held_us = {"home": 0, "away": 0}
+    for stretch in _stretches(match):
+        held_us[stretch.team] += stretch.end_us - stretch.begin_us
+    return {team: us * 1e-6 for team, us in held_us.items()}
+
+
 def _row(match: MatchEvents, stretch: _Stretch, chosen: dict[str, list[Row]], players: set[str]) -> Row:
     begin, end, team = stretch.begin, stretch.end, stretch.team
     attacks_x = match.attacks_x(team, stretch.begin_us)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.base.terminal import make_console
@@ -26,7 +27,7 @@ EVENTS = [
     event("team.possession", 10, "home", "home"),
     event("team.possession", 40, variant="in contest"),
     event("team.possession", 45, "away", "away"),
-    event("team.possession", 55, variant="dead"),
+    msgspec.structs.replace(event("team.possession", 55, variant="dead"), detail={"since_us": 50_000_000}),
     event("team.possession", 60, "home", "home"),
     *(event("pass.attempt", at, "home") for at in (11, 12, 13, 14)),
     *(event("pass.complete", at, "home") for at in (11.5, 12.5, 13.5)),
@@ -52,7 +53,7 @@ def store(tmp_path: Path) -> Path:
 def test_a_match_in_words(store):
     assert list(rows_in_words(match_figures(store))) == [
         ("Score", "Reds 2 - 0 Blues (1 to be confirmed)"),
-        ("Possession", "Reds 80%, Blues 20%"),
+        ("Possession", "Reds 88%, Blues 12%"),
         ("Shots", "Reds 1 (1 on target), Blues 1 (0 on target)"),
         ("Passes", "Reds 3 of 4 complete (75%), Blues 0 of 0 complete"),
     ]
