@@ -36,7 +36,7 @@ from detectors.contacts.hits import CONTACTS, contact_of
 from detectors.proximity.near import Candidate, NearParameters
 from football.match_sheet import MatchSheet, Team
 from football.packets import RAW_KINDS
-from football.payloads import EventPayload, payload_of
+from football.payloads import EventPayload, Frame, frame_of, payload_of
 from middleware.events import canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import sorted_replay
@@ -49,21 +49,32 @@ DRAWS, COVERED = 2_000, 0.9
 #: A contact of the truth so near in time is the one that was found.
 WITHIN_US = 150_000
 #: What is fitted; one weight a parameter.
-WEIGHTS = ("nearer_factor", "push_share", "before_share", "after_s", "beyond_factor", "own_m", "kick_m", "forward_m")
+WEIGHTS = (
+    "nearer_factor",
+    "push_share",
+    "before_share",
+    "after_s",
+    "beyond_factor",
+    "own_m",
+    "kick_m",
+    "forward_m",
+    "lead_m",
+)
 #: Where weights belong, so that a step of the fit moves each by as much.
-SCALE = np.array([3.0, 0.2, 0.2, 0.2, 2.0, 0.6, 0.6, 0.3])
+SCALE = np.array([3.0, 0.2, 0.2, 0.2, 2.0, 0.6, 0.6, 0.3, 0.2])
 #: No chance is less: a swap of names makes what happened impossible.
 LEAST = 1e-3
 Floats = npt.NDArray[np.float64]
 
 
 class Sample(NamedTuple):
-    """A contact: when, what the ball did, who may have made it, who attacks +x, and who made it."""
+    """A contact: when, what the ball did, who may have made it, who attacks +x, the next frame, and who made it."""
 
     at_us: int
     payload: EventPayload
     candidates: tuple[Candidate, ...]
     attacks: Team
+    frame: Frame
     by: frozenset[str]
 
 
@@ -79,21 +90,25 @@ class Match(NamedTuple):
 def match_of(profile: str, seed: int, minutes: float, folder: Path) -> Match:
     """Film and fold a seed, up to its contacts."""
     recording, truth, _ = spoiled(profile, seed, minutes, folder)
-    hierarchy = Hierarchy(RAW_KINDS, needed(build_detectors(recording.sheet), (*CONTACTS, "direction")))
+    hierarchy = Hierarchy(RAW_KINDS, needed(build_detectors(recording.sheet), (*CONTACTS, "direction", "frame")))
     raw = [one.event for one in instants(recording)]
-    emitted = [event for event in sorted_replay(hierarchy, raw) if event.kind in (*CONTACTS, "direction")]
+    emitted = [event for event in sorted_replay(hierarchy, raw) if event.kind in (*CONTACTS, "direction", "frame")]
     true = sorted((mark.ts_us, mark.player) for mark in truth.marks if mark.kind in ("hit", "touch"))
     times_us = [ts_us for ts_us, _ in true]
     attacks: Team = ""
+    frames = [event for event in emitted if event.kind == "frame"]
+    frames_us = [event.ts_us for event in frames]
     samples = []
     for event in sorted(emitted, key=lambda event: canonical_key(event, hierarchy.rank)):
         if event.kind == "direction":
             attacks = payload_of(event).team
+        if event.kind not in CONTACTS:
             continue
         contact, at_us = contact_of(event), event.ts_us
         first, end = bisect_left(times_us, at_us - WITHIN_US), bisect_right(times_us, at_us + WITHIN_US)
         by = frozenset(player for _, player in true[first:end])
-        samples.append(Sample(at_us, payload_of(contact.event), contact.candidates, attacks, by))
+        frame = frame_of(frames[min(bisect_right(frames_us, at_us), len(frames) - 1)])
+        samples.append(Sample(at_us, payload_of(contact.event), contact.candidates, attacks, frame, by))
     return Match(profile, seed, recording.sheet, tuple(samples))
 
 
@@ -111,7 +126,7 @@ def count(match: Match, p: ContactParameters) -> Count:
     last, contacts, wrong, surprise = PreviousContact(), 0, 0, 0.0
     for sample in match.samples:
         last = with_spread(msgspec.structs.replace(last, attacks=sample.attacks), sample.candidates, p)
-        chances = attribution(sample.candidates, sample.at_us, sample.payload, last, rule)[1]
+        chances = attribution(sample.candidates, sample.at_us, sample.payload, last, rule, sample.frame)[1]
         player = max(chances, key=lambda one: one[1])[0]
         last = msgspec.structs.replace(last, at_us=sample.at_us, by=player, chances=chances)
         right = sum(chance for name, chance in chances if name in sample.by)

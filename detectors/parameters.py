@@ -15,7 +15,7 @@ import msgspec
 from detectors.actions.aerials import AerialParameters
 from detectors.actions.carries import CarryParameters
 from detectors.actions.duel_parameters import DuelParameters
-from detectors.actions.flight import FlightParameters, ShotParameters
+from detectors.actions.flight import ShotParameters
 from detectors.actions.loose import LooseParameters
 from detectors.actions.passes import StrikeParameters
 from detectors.actions.possession import TeamPossessionParameters
@@ -72,6 +72,7 @@ from detectors.play.last_touch import LastTouchParameters
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.restart_kicks import RestartKickParameters
 from detectors.play.spots import SpotParameters
+from detectors.proximity.first_reach import FlightParameters
 from detectors.proximity.marking import MarkingParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters
 from detectors.proximity.opponents import OpponentsParameters

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.actions.flight import FlightParameters, first_to_reach
 from detectors.contacts.releases import ReleaseParameters
 from detectors.decisions import at_least, is_over, note
 from detectors.emission import make_event
+from detectors.proximity.first_reach import FlightParameters, first_to_reach
 from detectors.reasons import reason
 from detectors.signals.conditioning import ConditioningParameters
 from football.match_sheet import MatchSheet, Team

@@ -22,11 +22,8 @@ from typing import Annotated
 import msgspec
 
 from detectors.actions.flight import (
-    FlightParameters,
     Projection,
-    Reach,
     ShotParameters,
-    first_to_reach,
     misses_closely,
     opening_rad,
     shot_projection,
@@ -35,6 +32,7 @@ from detectors.ball.trajectory_breaks import possible_velocity
 from detectors.contacts.contested_contacts import turned_rad
 from detectors.decisions import About, at_least, at_most, is_recording, note
 from detectors.emission import make_event
+from detectors.proximity.first_reach import FlightParameters, Reach, first_to_reach
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Frame, Scalar, frame_of, location_m, number, payload_of

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.actions.flight import FlightParameters, Projection, ShotParameters, misses_closely
+from detectors.actions.flight import Projection, ShotParameters, misses_closely
 from detectors.actions.passes import STRIKE_INPUTS, StrikeParameters, Strikes, StrikeState
+from detectors.proximity.first_reach import FlightParameters
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Frame, Scalar
 from middleware.detector import NOTHING, Spec, Step

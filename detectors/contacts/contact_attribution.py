@@ -5,10 +5,10 @@ Theory of operation
 The change of the ball's velocity shows where the limb or trunk was that pushed the ball, and how fast it moved. With
 limb tags, the contact is given to the candidate that fits this best. Without them (*centroids*), each candidate has a
 chance to have made it: a greater one by distance, by the side that the ball was pushed from, by how near it was to him
-before, by how slowly it leaves him, if it leaves for the goal that his team attacks, and if he made the last contact.
-Who made that is no more than likely: each candidate's chance is kept, and counts as far as it goes. So a contact that
-was given to a neighbour does not take the next ones along. The most likely player gets the contact. If he cannot have
-made it, nobody does.
+before, by how slowly it leaves him, if it leaves for the goal that his team attacks, if it leaves to where his team is
+first, and if he made the last contact. Who made that is no more than likely: each candidate's chance is kept, and
+counts as far as it goes. So a contact that was given to a neighbour does not take the next ones along. The most likely
+player gets the contact. If he cannot have made it, nobody does.
 
 How good places are, no file says. But somebody is at the ball when it is played. So the distance of the nearest
 centroid at contacts (its median so far, the *spread*) shows it: 0.5 to 0.65 m with cameras of a stadium, 1.0 to 1.3 m
@@ -27,9 +27,11 @@ import msgspec
 from detectors.ball.trajectory_breaks import only_slowed
 from detectors.contacts.contact_parameters import ContactParameters, ContactRule
 from detectors.decisions import at_least, at_most
+from detectors.proximity.first_reach import first_to_reach
 from detectors.proximity.near import Candidate, Closest
 from football.match_sheet import Team
-from football.payloads import EventPayload, number
+from football.payloads import EventPayload, Frame, location_m, number
+from football.pitch import GOAL_HALF_WIDTH_M
 
 #: A player who is more likely by e to the power of this is certain.
 _CERTAIN = 30.0
@@ -88,6 +90,7 @@ def _by_spread(
         own_m=p.own_m / share,
         kick_m=p.kick_m / share,
         forward_m=p.forward_m / share,
+        lead_m=p.lead_m / share,
     )
     return nearer, msgspec.structs.replace(rule, p=softer, as_if=f", {share:.0%} for the spread of {spread_m:.2f} m")
 
@@ -100,16 +103,25 @@ def player_of(
 
 
 def attribution(
-    candidates: tuple[Candidate, ...], ts_us: int, payload: EventPayload, last: PreviousContact, rule: ContactRule
+    candidates: tuple[Candidate, ...],
+    ts_us: int,
+    payload: EventPayload,
+    last: PreviousContact,
+    rule: ContactRule,
+    frame: Frame | None = None,
 ) -> tuple[Candidate | None, Chances]:
-    """The candidate that made a contact, None if no candidate did; and on centroids the chance of each."""
+    """The candidate that made a contact, None if no candidate did; and on centroids the chance of each.
+
+    ``frame`` has all players just after the contact, if they are known.
+    """
     if not candidates:
         return None, ()
     since_us = ts_us - last.at_us
     if rule.limbs:
         return _limb_of(candidates, payload, last, rule, since_us), ()
     nearer, softer = _by_spread(candidates, rule, last.spread_m)
-    chances = _chances(nearer, softer, payload, last, since_us)
+    lead_s = {} if frame is None else _leads_s(candidates, payload, frame, rule)
+    chances = _chances(nearer, softer, payload, last, since_us, lead_s)
     likeliest = max(range(len(chances)), key=lambda at: chances[at][1])  # of two the nearer one
     is_his = _is_his(nearer[likeliest], softer, payload, last, since_us)
     return (candidates[likeliest] if is_his else None), chances
@@ -195,14 +207,42 @@ def candidates_at(closest: Closest, ts_us: int, payload: EventPayload) -> tuple[
     return tuple(sorted(there, key=lambda r: (r.distance_m, r.key)))
 
 
+def _leads_s(
+    candidates: tuple[Candidate, ...], payload: EventPayload, frame: Frame, rule: ContactRule
+) -> dict[Team, float]:
+    """By how many seconds each team would reach the ball sooner than the other one; empty if that says nothing.
+
+    A slow ball is at the feet of both, or is on its way to nobody. A shot goes to where opponents stand.
+    """
+    p, teams, vx, vy = rule.p, {r.team for r in candidates}, number(payload, "vx_m_s"), number(payload, "vy_m_s")
+    if len(teams) < 2 or math.hypot(vx, vy) < p.lead_from_m_s:
+        return {}
+    (x_m, y_m), depth_s = location_m(payload), math.inf
+    if vx:
+        depth_s = (rule.goal_line_m - math.copysign(1.0, vx) * x_m) / abs(vx)
+    if depth_s <= p.lead_shot_s and abs(y_m + vy * depth_s) <= GOAL_HALF_WIDTH_M:
+        return {}
+    others = first_to_reach(payload, frame, rule.flight)[1]
+    one, other = sorted(teams)
+    never_s = rule.flight.horizon_s
+    one_s, other_s = (others[team].after_s if team in others else never_s for team in (one, other))
+    sooner_s = max(-p.lead_max_s, min(other_s - one_s, p.lead_max_s))
+    return {one: sooner_s, other: -sooner_s}
+
+
 def _chances(
-    candidates: tuple[Candidate, ...], rule: ContactRule, payload: EventPayload, last: PreviousContact, since_us: int
+    candidates: tuple[Candidate, ...],
+    rule: ContactRule,
+    payload: EventPayload,
+    last: PreviousContact,
+    since_us: int,
+    lead_s: dict[Team, float],
 ) -> Chances:
     """The chance of each centroid, by distances that :func:`_by_spread` has corrected.
 
     Each counts by his distance, by the push, by how far the ball was from him before and how fast it moves away from
-    him, and by how far it leaves for the goal that his team attacks; and as nearer, with the chance that he had the
-    ball, if not long ago.
+    him, by how far it leaves for the goal that his team attacks, and by how much sooner his team would reach it; and as
+    nearer, with the chance that he had the ball, if not long ago.
     """
     p = rule.p
     vx, vy = number(payload, "vx_m_s"), number(payload, "vy_m_s")
@@ -223,7 +263,8 @@ def _chances(
         pushed_m = (r.dx_m * dvx + r.dy_m * dvy) / size
         around_m = p.before_share * min(before_m, p.before_m) - p.push_share * pushed_m
         after_m = p.after_s * min(math.hypot(leaves_x, leaves_y), p.after_m_s)
-        return away_m + around_m + after_m - (forward_m if r.team == last.attacks else -forward_m)
+        goes_m = (forward_m if r.team == last.attacks else -forward_m) + p.lead_m * lead_s.get(r.team, 0.0)
+        return away_m + around_m + after_m - goes_m
 
     costs_m = [cost_m(r) for r in candidates]
     least_m = min(costs_m)

@@ -8,10 +8,12 @@ import msgspec
 
 from detectors.ball.changes import break_horizon_us
 from detectors.ball.radio_breaks import SHARE_AFTER, fits_radio_breaks, window_states
+from detectors.proximity.first_reach import FlightParameters
 from detectors.proximity.near import NearParameters
 from detectors.reasons import reason
 from detectors.signals.sampling import ball_sampling, body_sampling
 from football.match_sheet import MatchSheet, Quality
+from football.pitch import pitch_of
 
 #: Generated matches on which the numbers for radio were chosen.
 _RADIO = "ours, for radio; generated matches, seeds 11 to 30"
@@ -48,6 +50,13 @@ class ContactParameters(msgspec.Struct, frozen=True):
         slow_kick_m_s: on centroids, greatest speed of a slow ball.
         forward_m: on centroids, who plays the ball straight towards the goal that his team attacks counts as so much
             nearer, who plays it straight back as so much farther, and others by the cosine of the direction.
+        lead_m: on centroids, a player counts as nearer by this for each second by which his team would reach the ball
+            sooner than the other one, or as farther for each second later.
+        lead_max_s: a greater lead counts as this.
+        lead_from_m_s: least speed of a ball that leaves for somebody.
+        lead_shot_s: a ball that would reach the goal within this time may be a shot, and leaves for nobody.
+        lead_run_m_s: speed of a player who runs for a ball that leaves.
+        lead_reaction_s: reaction time of a player who runs for a ball that leaves.
         spread_m: on centroids, greatest median distance of the nearest one at contacts for which distances hold.
         spread_step_m: by how much each contact moves the median.
         spread_share_min: least share at which distances count.
@@ -131,6 +140,18 @@ class ContactParameters(msgspec.Struct, frozen=True):
             "`ragged`, seeds 301 to 322, `optical` and `optical_keyed`, 381 to 392; 0.25 and 0.45 do nearly as well"
         ),
     ] = 0.35
+    lead_m: Annotated[
+        float,
+        reason(
+            "contacts of `ragged`, `optical_keyed` and `optical`, seeds 401 to 420, with two to choose from: 233 wrong "
+            "without it, 205 with it; 0.11 and 0.27 do nearly as well"
+        ),
+    ] = 0.18
+    lead_max_s: Annotated[float, reason("as lead_m; 1.5 does as well")] = 2.0
+    lead_from_m_s: Annotated[float, reason("as lead_m; 5 and 7 do as well, with slower balls more are wrong")] = 6.0
+    lead_shot_s: Annotated[float, reason("as lead_m; 2.0 and 3.0 do as well")] = 2.5
+    lead_run_m_s: Annotated[float, reason("Spearman's; with 6.5 as many are wrong")] = 5.0
+    lead_reaction_s: Annotated[float, reason("Spearman's; 0.35 is worse, 1.0 as good")] = 0.7
     spread_m: Annotated[
         float,
         reason(
@@ -215,6 +236,8 @@ class ContactRule(msgspec.Struct, frozen=True):
         p: parameters of the detector.
         share_min: least share of its speed by which a hit changes the ball's velocity; 0 for none.
         as_if: what an explanation says of distances that are not those measured.
+        flight: who would reach a ball that leaves, and when.
+        goal_line_m: distance of the goal lines from the middle.
     """
 
     kind: str
@@ -229,6 +252,8 @@ class ContactRule(msgspec.Struct, frozen=True):
     p: ContactParameters
     share_min: float = 0.0
     as_if: str = ""
+    flight: FlightParameters = FlightParameters()
+    goal_line_m: float = 52.5
 
 
 def known_after_us(quality: Quality) -> int:
@@ -260,4 +285,6 @@ def contact_rule(
         pair_us,
         p,
         share_min,
+        flight=FlightParameters(reaction_s=p.lead_reaction_s, run_m_s=p.lead_run_m_s),
+        goal_line_m=pitch_of(sheet).half_length_m,
     )

@@ -42,7 +42,9 @@ from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import (
     EventPayload,
+    Frame,
     Scalar,
+    frame_of,
     number,
     payload_as,
     payload_of,
@@ -256,11 +258,11 @@ def _close_contact(state: ContactState, event: Event, rule: ContactRule) -> Step
     """Attribute the waiting contact, once no contact that is judged with it can follow."""
     if state.waiting is None or event.ts_us <= state.waiting.ts_us + rule.pair_us:
         return state, NOTHING
-    return _settle(state, event.ts_us, rule)
+    return _settle(state, event.ts_us, rule, frame_of(event))
 
 
-def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[ContactState]:
-    """Attribute the waiting contacts, once their instant is past."""
+def _settle(state: ContactState, now_us: int, rule: ContactRule, frame: Frame | None = None) -> Step[ContactState]:
+    """Attribute the waiting contacts, once their instant is past; ``frame`` is the one that follows them."""
     contact, last, first = state.waiting, state.last, state.first
     if contact is None or now_us <= contact.ts_us:
         return state, NOTHING
@@ -268,7 +270,7 @@ def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[Contact
     late = now_us - contact.ts_us > rule.horizon_us
     if first is None or late:
         near = candidates_at(state.chosen, contact.ts_us, payload)
-        by, chances = (None, ()) if late else attribution(near, contact.ts_us, payload, last, rule)
+        by, chances = (None, ()) if late else attribution(near, contact.ts_us, payload, last, rule, frame)
         if not rule.limbs and not late:
             last = with_spread(last, near, rule.p)
         return _emit_contacts(state.closest, last, [Attributed(contact, payload, by, near)], rule, chances)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from detectors.actions.flight import FlightParameters, ShotParameters, shot_projection
+from detectors.actions.flight import ShotParameters, shot_projection
 from detectors.actions.passes import PassAttempt
 from detectors.actions.possession import IndividualPossession, TeamPossession
 from detectors.emission import make_event
 from detectors.outcomes.receptions import PassOutcome
 from detectors.outcomes.shots import ShotOutcome
+from detectors.proximity.first_reach import FlightParameters
 from football.match_sheet import MatchSheet, Player, Team
 from football.payloads import EventPayload, build_frame
 from football.pitch import pitch_of

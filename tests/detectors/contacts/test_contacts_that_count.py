@@ -51,6 +51,7 @@ def hits(*causes: Event) -> list[tuple[int, str]]:
     return [(e.ts_us // 1000, e.payload.player) for e in chained([*causes, *frames], PlayerHitsBall(RADIO))]
 
 
+CROWD = (("home_6", 0.5), ("away_4", 0.55))
 FOOT = ("home_6", "left_foot", 0.1, 0.0)
 
 
@@ -166,6 +167,23 @@ def test_who_has_just_touched_a_ball_may_kick_it_at_once_but_not_stop_it(after_m
     second = [peak(280, 4.0, after_m_s), Event("ball.closest", 280_000, "ball", 1, both)]
     found = fold(PlayerHitsBall(MatchSheet()), [*first, *second, frame_event(0.32, (0.0, 0.0), [])])
     assert [e.payload.player for e in found if e.kind == "hit"] == ["home_6", by]
+
+
+@pytest.mark.parametrize(
+    ("across_m_s", "at_x_m", "by"),
+    [(12.0, 0.0, "away_4"), (4.0, 0.0, "home_6"), (0.1, 45.0, "home_6")],
+    ids=["leaves to a mate", "too slow to say", "may be a shot"],
+)
+def test_of_two_opponents_at_the_ball_it_is_his_whose_team_it_goes_to(
+    across_m_s: float, at_x_m: float, by: str
+) -> None:
+    own, rival = (Candidate(name, name, name[:4], "", 0.0, 0.5, away_m, 0.0) for name, away_m in CROWD)  # type: ignore[arg-type]
+    made = peak(100, 0.0, 0.1 if across_m_s > 1.0 else 12.0, across_m_s)
+    made = msgspec.structs.replace(made, payload=msgspec.structs.replace(payload_of(made), x_m=at_x_m))
+    waits = body("away_9", at_x_m, 12.0) if across_m_s > 1.0 else body("away_9", at_x_m + 4.0, 0.0)
+    near = Event("ball.closest", 100_000, "ball", 0, Closest((own, rival)))
+    found = fold(PlayerHitsBall(MatchSheet()), [made, near, frame_event(0.14, (at_x_m, 0.0), [waits])])
+    assert [e.payload.player for e in found if e.kind == "hit"] == [by]
 
 
 def test_of_two_feet_at_the_ball_it_is_rather_his_who_had_it() -> None:
