@@ -17,8 +17,8 @@ from detectors.actions.carries import CarryParameters
 from detectors.actions.duel_parameters import DuelParameters
 from detectors.actions.flight import ShotParameters
 from detectors.actions.loose import LooseParameters
-from detectors.actions.passes import StrikeParameters
 from detectors.actions.possession import TeamPossessionParameters
+from detectors.actions.strike_parameters import StrikeParameters
 from detectors.ball.bands import HeightParameters, SpeedParameters
 from detectors.ball.changes import BendParameters, PeakParameters
 from detectors.ball.lines import LineParameters

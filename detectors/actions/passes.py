@@ -17,7 +17,6 @@ kick that brings the ball into play counts.
 from __future__ import annotations
 
 import math
-from typing import Annotated
 
 import msgspec
 
@@ -28,76 +27,17 @@ from detectors.actions.flight import (
     opening_rad,
     shot_projection,
 )
+from detectors.actions.strike_parameters import StrikeParameters
 from detectors.ball.trajectory_breaks import possible_velocity
 from detectors.contacts.contested_contacts import turned_rad
 from detectors.decisions import About, at_least, at_most, is_recording, note
 from detectors.emission import make_event
 from detectors.proximity.first_reach import FlightParameters, Reach, first_to_reach
-from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Frame, Scalar, frame_of, location_m, number, payload_of
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
-
-
-class StrikeParameters(msgspec.Struct, frozen=True):
-    """Which kicks may be passes or shots at all.
-
-    Attributes:
-        dated_back_us: a pass or shot is dated at its kick, at most this long before the ball has left the kicker.
-        restart_us: a release this near in time to a kick from rest is that kick.
-        blocked_us: an opponent who touches the ball this soon after a kick has blocked it.
-        blocked_m_s: least speed of a kick that is blocked within ``blocked_us``.
-        soon_us: with limb tags, so soon after a kick the opponent's contact blurs the measured speed of the kick.
-        soon_m_s: least speed of a kick that is blocked within ``soon_us``.
-        came_m_s: least speed of a ball that rebounds from a player.
-        struck_factor: a ball whose speed grows by at most this factor rebounded; a faster one was kicked.
-        flick_rad: with limb tags, a team mate's ball that turns by less and gets no faster only glanced off the player.
-        head_m: a higher ball is headed, and does not rebound.
-        poke_us: a ball that leaves slowly this soon after an opponent's contact was poked away from the opponent.
-        poke_m_s: greatest speed of a ball that is poked away.
-        block_us: without limb tags, a contact this soon after an opponent's is a block, not a kick.
-        dribbled_s: a ball that another player would reach as soon as its kicker is dribbled only up to this time.
-    """
-
-    dated_back_us: Annotated[int, reason("In 1.2 s the ball covers 2.25 m at walking pace.")] = 1_200_000
-    restart_us: Annotated[int, reason("As phase.rest.travel_us (5.10).")] = 1_500_000
-    blocked_us: Annotated[int, reason("Ours.")] = 200_000
-    blocked_m_s: Annotated[float, reason("Ours: dribblers touch the ball on at up to 5 m/s.")] = 7.0
-    soon_us: Annotated[
-        int, reason("No opponent reaches a dribbler's ball so soon, and no second player kicks it so soon.")
-    ] = 60_000
-    soon_m_s: Annotated[
-        float, reason("Contacts of two opponents so close in time blur the measured speeds of both.")
-    ] = 5.0
-    came_m_s: Annotated[float, reason("Ours: players kick slower balls, which do not rebound.")] = 5.0
-    struck_factor: Annotated[
-        float,
-        reason(
-            "Generated matches, seeds 11 to 30: all of 43 rebounds leave with at most 1.05 times their speed, all "
-            "of 13 first-time kicks with 1.3 times or more, the soonest 71 ms after the contact before."
-        ),
-    ] = 1.15
-    flick_rad: Annotated[float, reason("Generated matches, seeds 11 to 30: 3 balls glanced off, none a pass.")] = (
-        math.pi / 6
-    )
-    head_m: Annotated[float, reason("The height of headers of 5.3; a header leaves with any speed.")] = 1.5
-    poke_us: Annotated[int, reason("Generated matches, seeds 11 to 30, with poke_m_s.")] = 1_100_000
-    poke_m_s: Annotated[
-        float,
-        reason(
-            "Generated matches, seeds 11 to 30: after 11 tackles the ball leaves at up to 6.6 m/s, after the slowest "
-            "pass so soon at 8.9."
-        ),
-    ] = 7.0
-    block_us: Annotated[
-        int, reason("Human reaction, 0.2 s, and a leg's movement; the ball's speed between them is not known.")
-    ] = 350_000
-    dribbled_s: Annotated[
-        float,
-        reason("`ragged`, seeds 301 to 326: of 8 that two would reach as soon, and later, 6 are passes."),
-    ] = 1.7
 
 
 class StrikeState(msgspec.Struct, frozen=True, gc=False):
@@ -336,7 +276,23 @@ class Strikes:
         low = not high or release.player in self._keepers
         if low and kick_us - before.ts_us <= p.poke_us and out_m_s < p.poke_m_s:
             return True
-        return low and in_m_s >= p.came_m_s and out_m_s <= p.struck_factor * in_m_s
+        rebounded = low and in_m_s >= p.came_m_s and out_m_s <= p.struck_factor * in_m_s
+        return rebounded and not self._is_played_on(state, release)
+
+    def _is_played_on(self, state: StrikeState, release: EventPayload) -> bool:
+        """True if a ball that looks like a rebound was sent to a mate: it is fast, turned, and he is first at it."""
+        kick_us, p = round(number(release, "kick_us")), self.parameters
+        struck = next((payload_of(c) for c in state.contacts if c.ts_us == kick_us), None)
+        if self._limbs or struck is None or state.frame is None:
+            return False
+        fast = at_least("speed of the ball", number(release, "speed_after_m_s"), p.onward_m_s, "strike.onward_m_s")
+        if not fast or not at_least("turn of the ball", turned_rad(struck), p.onward_rad, "strike.onward_rad"):
+            return False
+        own, others = first_to_reach(release, frame_of(state.frame), self.flight)
+        mate = others.pop(release.team, None)
+        if mate is None or (own is not None and own.after_s <= mate.after_s):
+            return False
+        return all(mate.after_s <= rival.after_s for rival in others.values())
 
     def _glanced_off(self, state: StrikeState, kick_us: int) -> bool:
         """True if a team mate's fast ball glanced off the supposed kicker: no faster, and hardly turned."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from detectors.actions.flight import Projection, ShotParameters, misses_closely
-from detectors.actions.passes import STRIKE_INPUTS, StrikeParameters, Strikes, StrikeState
+from detectors.actions.passes import STRIKE_INPUTS, Strikes, StrikeState
+from detectors.actions.strike_parameters import StrikeParameters
 from detectors.proximity.first_reach import FlightParameters
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Frame, Scalar

@@ -31,7 +31,7 @@ from detectors.proximity.first_reach import first_to_reach
 from detectors.proximity.near import Candidate, Closest
 from football.match_sheet import Team
 from football.payloads import EventPayload, Frame, location_m, number
-from football.pitch import GOAL_HALF_WIDTH_M
+from football.pitch import GOAL_AREA_HALF_WIDTH_M
 
 #: A player who is more likely by e to the power of this is certain.
 _CERTAIN = 30.0
@@ -220,7 +220,7 @@ def _leads_s(
     (x_m, y_m), depth_s = location_m(payload), math.inf
     if vx:
         depth_s = (rule.goal_line_m - math.copysign(1.0, vx) * x_m) / abs(vx)
-    if depth_s <= p.lead_shot_s and abs(y_m + vy * depth_s) <= GOAL_HALF_WIDTH_M:
+    if depth_s <= p.lead_shot_s and abs(y_m + vy * depth_s) <= GOAL_AREA_HALF_WIDTH_M:
         return {}
     others = first_to_reach(payload, frame, rule.flight)[1]
     one, other = sorted(teams)

@@ -54,7 +54,8 @@ class ContactParameters(msgspec.Struct, frozen=True):
             sooner than the other one, or as farther for each second later.
         lead_max_s: a greater lead counts as this.
         lead_from_m_s: least speed of a ball that leaves for somebody.
-        lead_shot_s: a ball that would reach the goal within this time may be a shot, and leaves for nobody.
+        lead_shot_s: a ball that would cross the goal line within this time, no wider than the goal area, may be a shot,
+            and leaves for nobody.
         lead_run_m_s: speed of a player who runs for a ball that leaves.
         lead_reaction_s: reaction time of a player who runs for a ball that leaves.
         spread_m: on centroids, greatest median distance of the nearest one at contacts for which distances hold.
