@@ -51,7 +51,7 @@ def hits(*causes: Event) -> list[tuple[int, str]]:
     return [(e.ts_us // 1000, e.payload.player) for e in chained([*causes, *frames], PlayerHitsBall(RADIO))]
 
 
-CROWD = (("home_6", 0.5), ("away_4", 0.55))
+BOTH_NEAR = (("home_6", 0.5), ("away_4", 0.55))
 FOOT = ("home_6", "left_foot", 0.1, 0.0)
 
 
@@ -177,7 +177,7 @@ def test_who_has_just_touched_a_ball_may_kick_it_at_once_but_not_stop_it(after_m
 def test_of_two_opponents_at_the_ball_it_is_his_whose_team_it_goes_to(
     across_m_s: float, at_x_m: float, by: str
 ) -> None:
-    own, rival = (Candidate(name, name, name[:4], "", 0.0, 0.5, away_m, 0.0) for name, away_m in CROWD)  # type: ignore[arg-type]
+    own, rival = (Candidate(name, name, name[:4], "", 0.0, 0.5, away_m, 0.0) for name, away_m in BOTH_NEAR)  # type: ignore[arg-type]
     made = peak(100, 0.0, 0.1 if across_m_s > 1.0 else 12.0, across_m_s)
     made = msgspec.structs.replace(made, payload=msgspec.structs.replace(payload_of(made), x_m=at_x_m))
     waits = body("away_9", at_x_m, 12.0) if across_m_s > 1.0 else body("away_9", at_x_m + 4.0, 0.0)
