@@ -20,7 +20,7 @@ from app.pipeline.disk_full import SpaceWaiter, is_full
 from app.pipeline.framing import RECORDED_US, divided
 from app.pipeline.options import load_pipeline
 from app.pipeline.state_store import StateStore
-from app.sources.interface import Recording
+from app.sources.interface import Recording, end_past_silence_us
 from football.update_stream import UpdateMessage
 from replay.official_feed import OfficialFeed
 
@@ -96,8 +96,11 @@ class InProcessHost:
         zero_us = None if self._recording.is_finished else self._recording.live_zero_us
         pace = Pace(config.speed, start_us, wall_us()) if zero_us is None else Pace(1.0, 0, zero_us)
         waiter = Waiter(stop.is_set)
-        while start_us < self._stop_us() and not waiter.stopped:
-            until_us = min(start_us + config.window_us, self._stop_us())
+        while start_us < self._stop_us() and not stop.is_set():
+            end_us = start_us + config.window_us
+            if config.speed == 0 and self._recording.is_finished:
+                end_us = end_past_silence_us(self._recording, start_us, config.window_us)
+            until_us = min(end_us, self._stop_us())
             end_us = yield from self._window(self._blocks(start_us, until_us), until_us, pace, waiter)
             # Checked after a whole window only, since the answer may require a wait.
             if end_us == until_us and not self._recording.has_blocks_from(end_us):

@@ -32,6 +32,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from app.base.pace import NEVER_US
+
 # Spark asks for offsets in processes of their own, which start faster with few imports.
 if TYPE_CHECKING:
     import threading
@@ -214,6 +216,18 @@ class Recording(Protocol):
     def payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
         """(arrival time, payload) of ``start_us <= arrival < end_us``; waits for those that are not there yet."""
         ...
+
+
+def end_past_silence_us(recording: Recording, at_us: int, window_us: int) -> int:
+    """End of the first window from an arrival time on that has a block, ``NEVER_US`` while a recording has none yet.
+
+    An unpaced run commits a silence as one window with it: a clock that leaps by days would make thousands of windows.
+    """
+    last_us = recording.end_us if recording.is_finished else recording.readable_us
+    first_us = next((arrival_us for arrival_us, _ in recording.payloads(at_us, last_us)), None)
+    if first_us is None:
+        return at_us + window_us if recording.is_finished else NEVER_US
+    return at_us + ((first_us - at_us) // window_us + 1) * window_us
 
 
 class LiveRecording(Recording, Protocol):

@@ -2,12 +2,12 @@
 
 Theory of operation
 -------------------
-A recording's window holds the blocks between two arrival times. The end of a window is known before its
-blocks exist. An unpaced run that is read again has the same windows; a paced one may close them elsewhere, at the
-match's clock. In a paced run, the reader yields a block at its arrival time on the
-match's clock, and merges several matches by the times at which their blocks are due. In an unpaced run, it reads as
-fast as possible. A live recording has its own pace: a block is due when it arrived at the gateway, so one that the
-reader finds is late already, and a run that joins late catches up.
+A recording's window holds the blocks between two arrival times. The end of a window is known before its blocks exist,
+unless nothing comes for longer: a silence belongs to the window after it. An unpaced run that is read again has the
+same windows; a paced one may close them elsewhere, at the match's clock. In a paced run, the reader yields a block at
+its arrival time on the match's clock, and merges several matches by the times at which their blocks are due. In an
+unpaced run, it reads as fast as possible. A live recording has its own pace: a block is due when it arrived at the
+gateway, so one that the reader finds is late already, and a run that joins late catches up.
 
 Matches close their windows separately; at the end of a micro-batch all of them close. The first windows have different
 lengths, so that a seat's matches close at different times afterwards. Of a recording that still grows, only the
@@ -40,6 +40,7 @@ from app.sources.interface import (
     SourceRequest,
     SourceRow,
     TimedBlock,
+    end_past_silence_us,
 )
 from replay.official_feed import OfficialFeed
 
@@ -256,7 +257,11 @@ class RecordingReader:
                 is_live = recording.live_zero_us is not None and not recording.is_finished
                 if pace is None:
                     pace = self._pace(entry, recording.live_zero_us if is_live else None, at_us)
-                end_us = min(self._end_us(pace, at_us, 1 if closed or not entry.speed else share), entry.stop)
+                if entry.speed or recording.live_zero_us is not None:
+                    end_us = self._end_us(pace, at_us, 1 if closed or not entry.speed else share)
+                else:
+                    end_us = end_past_silence_us(recording, at_us, self._batch.window_us)
+                end_us = min(end_us, entry.stop)
                 available_us = recording.end_us if recording.is_finished else recording.readable_us
                 if available_us < end_us and not is_live and not recording.is_finished and recording.is_growing():
                     if self._batch.stopped():
