@@ -72,6 +72,7 @@ from detectors.play.phase_state import (
     LIVE,
     STOPPAGE_CAUSES,
     PhaseState,
+    ended_by_silence,
     live_event,
     stalled_event,
 )
@@ -109,8 +110,8 @@ class PlayPhase:
     """5.10: ``phase.dead`` and ``phase.live``: the ball is dead, the ball is in play again; ``variant`` is the cause.
 
     ``phase.dead`` has the position of the ball when the stoppage began. ``detail``: ``line`` (variant of the crossing,
-    the end of a goal, or empty), ``sign`` (how a stop was seen: ``alone``, ``carried``, ``still``, ``calm`` or
-    ``official``, else empty), ``since_us`` (event time at which the stoppage began, microseconds).
+    the end of a goal, or empty), ``sign`` (how a stop was seen: ``alone``, ``carried``, ``still``, ``calm``,
+    ``unseen`` or ``official``, else empty), ``since_us`` (event time at which the stoppage began, microseconds).
 
     ``phase.live`` has the taker, and the position of the kick. ``detail``: ``line`` as above; ``fallback`` (True if no
     kick from rest was detected); ``kick_us`` (event time of the kick); ``rest_s`` (seconds of rest before it);
@@ -224,6 +225,8 @@ class PlayPhase:
         return PhaseState("live", state.cause, "", None, state.attacks_x, turned_us=live.ts_us), (live,)
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
+        if (dead := ended_by_silence(state, self.parameters, now_us)) is not None:
+            return PhaseState("dead", "stop", "", None, state.attacks_x, turned_us=now_us), (dead,)
         exit_event = state.exit
         if exit_event is not None:
             what, outside_us = "time since the line was crossed", now_us - exit_event.ts_us

@@ -39,6 +39,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         guard_m: greatest distance from the ball of a defender who keeps it in play (``keeper_us``).
         kicked_us: the kick that ends a pause is dated at most this long before the ball is seen to leave.
         found_us: a ball that was found elsewhere is played at most this long after, if its restart was not seen.
+        silence_us: a ball that was not seen for this long has been dead since: the sources paused, as at half-time.
         goal_rest_us: after a goal, the ball lies for at least this long before a restart that is no kick-off.
         rest: limits of a rest.
         stall: signs of a stalled ball.
@@ -85,6 +86,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     guard_m: Annotated[float, reason("Ours: farther away he has left the ball alone.")] = 6.0
     kicked_us: Annotated[int, reason("Ours: five frames at 25 Hz, the fit of a velocity.")] = 200_000
     found_us: Annotated[int, reason("Ours: a pass, and the time that its receiver takes.")] = 4_000_000
+    silence_us: Annotated[int, reason("Ours: a ball in play is lost for seconds; half-times are longer.")] = 120_000_000
     goal_rest_us: Annotated[
         int, reason("After a goal a player may kick the ball from the net towards the centre: no restart.")
     ] = 2_000_000

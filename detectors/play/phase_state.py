@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+from detectors.decisions import at_least
 from detectors.emission import make_event
 from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, is_dropped, kicked_us
 from detectors.play.evidence import Case
+from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.setting_off import NO_WATCH, Watch
 from detectors.play.stalls import NO_STALL, NOT_HANDLED, Handled, Stall
 from football.match_sheet import Team
@@ -72,7 +74,18 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     watch: Watch = NO_WATCH
 
 
-def stalled_event(at_us: int, x_m: float, y_m: float, z_m: float, sign: str, since_us: int) -> Event:
+def ended_by_silence(state: PhaseState, p: PhaseParameters, now_us: int) -> Event | None:
+    """The ``phase.dead`` of a ball in play that is seen again after a long time; None if it is not so."""
+    since_us = state.lost_us if state.lost_us >= 0 else state.seen_us
+    if state.mode != "live" or since_us < 0 or now_us - since_us < p.silence_us:
+        return None
+    at_least("time without the ball", now_us - since_us, p.silence_us, "phase.silence_us", "phase.dead")
+    return stalled_event(now_us, None, None, None, "unseen", since_us)
+
+
+def stalled_event(
+    at_us: int, x_m: float | None, y_m: float | None, z_m: float | None, sign: str, since_us: int
+) -> Event:
     """The ``phase.dead`` of a ball that has stalled since ``since_us``, known at ``at_us``."""
     detail: dict[str, Scalar] = {"line": "", "sign": sign, "since_us": since_us}
     payload = EventPayload("stop", x_m=x_m, y_m=y_m, z_m=z_m, confidence=0.7, detail=detail)
