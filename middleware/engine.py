@@ -36,7 +36,7 @@ from operator import attrgetter
 from middleware.delay_announcement import DelayAnnouncement
 from middleware.detector import Detector, KeyedDetector
 from middleware.events import END_US, Arrival, Event, Loss, Update, canonical_key
-from middleware.final_replay import FinalReplay
+from middleware.final_replay import FinalReplay, Walked
 from middleware.hierarchy import Hierarchy
 from middleware.isolation import Faults, Report
 from middleware.load_accounting import Costs, LoadAccounting, total
@@ -55,7 +55,7 @@ from middleware.sources.progress import SourceProgress, Verdict
 from middleware.walk_progress import WalkProgress
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 21
+SNAPSHOT_VERSION = 22
 
 #: Makes the unit of a detector.
 MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]
@@ -134,12 +134,12 @@ class Engine:
         """
         progress, load, counts = self._progress, self._load, self._counts
         counts.now_us = now_us
+        counts.late_us = counts.late_us if complete_us is None else now_us - complete_us
         if turns := (complete_us is None) is self._final_only:
             self._set_final_only(complete_us is not None, learns=False)
         if not self._final_only and load.is_over(now_us):
             self._end_span(now_us)
-        before = load.arrivals
-        new: list[Event] = []
+        before, new = load.arrivals, list[Event]()
         for arrival in arrivals:
             load.arrivals += 1
             verdict = progress.offer(arrival, now_us)
@@ -250,7 +250,7 @@ class Engine:
             self._counts,
             self._publisher.state(),
             (self._lost, self._faults, self._load, self._choosers, self._configured),
-            (self._delays.output_us, self._delays.input_us, self._final_only),
+            (self._delays.output_us, self._delays.input_us, self._final_only, self._final_replay.known_us),
         )
         return pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL)
 
@@ -272,7 +272,7 @@ class Engine:
         self._progress, self._counts = progress, counts
         self._publisher.resume(publisher)
         self._lost, faults, self._load, self._choosers, self._configured = more
-        self._delays.output_us, self._delays.input_us, self._final_only = delays
+        self._delays.output_us, self._delays.input_us, self._final_only, self._final_replay.known_us = delays
         self._walk_progress.own_sources.clear()
         self._follow_targets()
         for index, states in enumerate(units):
@@ -300,24 +300,26 @@ class Engine:
         if replays and not self._has_replayed:
             replays = not any(unit.holds_released for units in self._units for unit in units.values())
         if replays:
-            published, watched, routed = self._final_replay.walk(new, self._progress.final_us, self._watch)
+            groups, watched, routed = self._final_replay.walk(new, self._progress.final_us, self._watch)
         else:
             if self._has_replayed:
                 self._find_waiting()
-            for event in withdrawn:
-                self._route(Update(event, -1))
-            for event in new:
-                self._route(Update(event, 1))
-            published, watched, routed = self._walk(final_advanced=final_advanced)
+            for diff, events in ((-1, withdrawn), (1, new)):
+                for event in events:
+                    self._route(Update(event, diff))
+            groups, watched, routed = self._walk(final_advanced=final_advanced)
             if purges:
                 self._purge()
-        self._has_replayed = replays
+        self._has_replayed, counts = replays, self._counts
         self._load.moved += routed
-        self._counts.since_recount += routed
-        published = self._publisher.publish(published, partial(self._note_fault, ""))
+        counts.since_recount += routed
+        result = PushResult([], [], watched)
+        for known_us, updates in groups:
+            updates = self._publisher.publish(updates, partial(self._note_fault, ""))
+            result.add(updates, min(known_us + counts.late_us, counts.now_us))
         if replays or purges:
             self._publisher.forget(self.final_us - self._hierarchy.max_lag_us)
-        return PushResult(published, watched)
+        return result
 
     def _find_waiting(self) -> None:
         """Find the keyed units in which something waits."""
@@ -378,7 +380,7 @@ class Engine:
             else:
                 by_key[name] = [keyed_update]
 
-    def _walk(self, *, final_advanced: bool) -> tuple[list[Update], list[Update], int]:
+    def _walk(self, *, final_advanced: bool) -> Walked:
         """Let units process, level by level; if final advanced, all in which inputs wait. Return as the replay does."""
         published: list[Update] = []
         watched: list[Update] = []
@@ -411,7 +413,7 @@ class Engine:
                     published.append(update)
                 elif kind in watch:
                     watched.append(update)
-        return published, watched, routed
+        return [(END_US, published)], watched, routed
 
     def _process_keyed(self, index: int, *, final_advanced: bool) -> list[Update]:
         """Let the units of a keyed detector process: those with inputs, and those in which inputs may be due."""
@@ -472,9 +474,7 @@ class Engine:
         final_us = final_within(self._units, self._max_reach, most, self._progress.clk_us, counts.held_most)
         if final_us is not None and final_us > self.final_us:
             self._progress.final_us = final_us
-            more = self._process((), final_advanced=True, purges=True)
-            result.updates.extend(more.updates)
-            result.watched.extend(more.watched)
+            result.extend(self._process((), final_advanced=True, purges=True))
 
     def _end_span(self, now_us: int) -> None:
         """End a span: adapt alpha and the retraction modes to what it cost."""

@@ -67,6 +67,10 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     dated_us: int | None = None
 
 
+#: The event time at which an event became known, and the event, which may be dated back.
+KnownEvent = tuple[int, Event]
+
+
 class Update(msgspec.Struct, frozen=True, gc=False):
     """An event asserted (``diff`` = +1) or withdrawn (``diff`` = -1).
 

@@ -14,21 +14,31 @@ withdrawal, learns no slack, and purges nothing later.
 
 Later inputs wait in the unit, as they do without final replay. So an engine may change from one to the other between
 any two pushes. It begins final replay as soon as no unit holds released inputs.
+
+An output that waited for nothing else is emitted when the input that led to it is there, however much is pushed at
+once. So each output goes with the event time at which it *became known*: that of the input that led to it, or when the
+inputs before it became known, if they were dated back. These times are kept until no unit waits for the input any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from operator import itemgetter, lt
 
 from middleware.detector import KeyedDetector
-from middleware.events import END_US, Event, Update, canonical_key
+from middleware.events import END_US, Event, Key, KnownEvent, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.ordering.unit import OrderingUnit
 from middleware.ordering.unit_buffer import Input
 
 _KEY_OF = itemgetter(0)
+_KNOWN_US_OF, _EVENT_OF = itemgetter(0), itemgetter(1)
+_NONE: Mapping[Key, int] = {}
+
+#: What a walk leads to: updates to publish, in groups by the event time at which they became known (``END_US``: when
+#: they are emitted); updates of watched kinds; the number of events that detectors emitted.
+Walked = tuple[list[tuple[int, list[Update]]], list[Update], int]
 
 #: Receives a fault: the detector, what, and a text for people.
 NoteFault = Callable[[str, str, str], None]
@@ -72,21 +82,23 @@ class FinalReplay:
         self._outputs = [frozenset(detector.spec.outputs) for detector in hierarchy.detectors]
         #: True once two events of this walk have one key.
         self._has_doubles = False
+        #: By index: may inputs, and outputs, be dated before they became known? When each such event became known.
+        self._takes_late = [reach_us > 0 for reach_us in hierarchy.max_reach_us]
+        self._emits_late = [
+            late or detector.spec.horizon_us > 0
+            for late, detector in zip(self._takes_late, hierarchy.detectors, strict=True)
+        ]
+        self.known_us: dict[Key, int] = {}
 
-    def walk(
-        self, events: Iterable[Event], final_us: int, watch: frozenset[str]
-    ) -> tuple[list[Update], list[Update], int]:
+    def walk(self, events: Iterable[Event], final_us: int, watch: frozenset[str]) -> Walked:
         """Fold all that is final, level by level.
 
         Args:
             events: new raw ones, in any order.
             final_us: event time below which nothing arrives or changes any more.
             watch: internal kinds that are asked for.
-
-        Returns:
-            Updates to publish, updates of watched kinds, and the number of events that detectors emitted.
         """
-        published: list[Update] = []
+        published: list[KnownEvent] = []
         watched: list[Update] = []
         internal, routed = self._internal, 0
         hidden = internal - watch
@@ -101,15 +113,31 @@ class FinalReplay:
             if not emitted:
                 continue
             routed += len(emitted)
-            self._route(emitted)
+            self._route(map(_EVENT_OF, emitted))
+            if self._emits_late[index]:
+                self._keep_late(emitted)
             if self._outputs[index] <= hidden:
                 continue
-            for event in emitted:
-                if event.kind not in internal:
-                    published.append(Update(event, 1))
-                elif event.kind in watch:
-                    watched.append(Update(event, 1))
-        return published, watched, routed
+            for known in emitted:
+                if known[1].kind not in internal:
+                    published.append(known)
+                elif known[1].kind in watch:
+                    watched.append(Update(known[1], 1))
+        oldest_us = final_us - max(self._reach_us, default=0)
+        self.known_us = {key: known_us for key, known_us in self.known_us.items() if key[0] >= oldest_us}
+        published.sort(key=_KNOWN_US_OF)  # what is known at once stays in the order of the walk
+        groups = [
+            (known_us, [Update(event, 1) for _, event in group])
+            for known_us, group in groupby(published, key=_KNOWN_US_OF)
+        ]
+        return groups, watched, routed
+
+    def _keep_late(self, emitted: Sequence[KnownEvent]) -> None:
+        """Keep when those became known that are dated before it."""
+        for known_us, event in emitted:
+            if known_us > event.ts_us:
+                key = canonical_key(event, self._rank)
+                self.known_us[key] = max(known_us, self.known_us.get(key, known_us))
 
     def _route(self, events: Iterable[Event]) -> None:
         """Give events to the subscribers of their kinds."""
@@ -133,16 +161,17 @@ class FinalReplay:
             for append_run in subscribers[kind][0]:
                 append_run(run)
 
-    def _process(self, index: int, below_us: int) -> list[Event]:
+    def _process(self, index: int, below_us: int) -> list[KnownEvent]:
         """Fold a detector that is not keyed; return its outputs."""
         runs = self._runs[index]
         if not runs and not any(unit.has_waiting for unit in self._units[index].values()):
             return []
-        emitted = self._unit(index, "").process_final(runs, below_us, has_doubles=self._has_doubles)
+        known_us = self.known_us if self._takes_late[index] else _NONE
+        emitted = self._unit(index, "").process_final(runs, below_us, known_us, has_doubles=self._has_doubles)
         runs.clear()
         return emitted
 
-    def _process_keyed(self, index: int, detector: KeyedDetector[object], below_us: int) -> list[Event]:
+    def _process_keyed(self, index: int, detector: KeyedDetector[object], below_us: int) -> list[KnownEvent]:
         """Fold each key of a keyed detector; return their outputs."""
         by_key: dict[str, list[Input]] = {name: [] for name, unit in self._units[index].items() if unit.has_waiting}
         inputs = self._keyed_inputs[index]
@@ -158,10 +187,11 @@ class FinalReplay:
             else:
                 by_key[name] = [keyed_event]
         inputs.clear()
-        emitted: list[Event] = []
+        emitted: list[KnownEvent] = []
+        known_us = self.known_us if self._takes_late[index] else _NONE
         for name, own in by_key.items():
             own.sort(key=_KEY_OF)
-            emitted += self._unit(index, name).process_final((own,), below_us, has_doubles=self._has_doubles)
+            emitted += self._unit(index, name).process_final((own,), below_us, known_us, has_doubles=self._has_doubles)
         return emitted
 
 

@@ -214,7 +214,7 @@ class NodesEngine:
 
     def _published(self) -> PushResult:
         sink = self._node.sink
-        result = PushResult(sink.published, sink.watched)
+        result = PushResult(sink.published, [self._host.now_us] * len(sink.published), sink.watched)
         sink.published, sink.watched = [], []
         return result
 

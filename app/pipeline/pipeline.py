@@ -386,7 +386,7 @@ class MatchPipeline:
     def _message(self, outcome: PushResult, due_wall_us: int, stage_wall_us: int) -> UpdateMessage | None:
         state = self._state
         self._watch(outcome.watched)
-        records = tuple(self._record(update) for update in outcome.updates)
+        records = tuple(map(self._record, outcome.updates, outcome.emitted_us))
         now_us = state.now_us
         view = health = None
         if now_us >= self._view_due_us and (self._ball or self._bodies or self._newest_frame):
@@ -413,9 +413,9 @@ class MatchPipeline:
             ended=state.ended,
         )
 
-    def _record(self, update: Update) -> UpdateRecord:
+    def _record(self, update: Update, emitted_us: int) -> UpdateRecord:
         state = self._state
-        record = UpdateRecord(state.next_seq, update.diff, state.now_us, self.records.record(update.event))
+        record = UpdateRecord(state.next_seq, update.diff, emitted_us, self.records.record(update.event))
         state.next_seq += 1
         state.retractions += update.diff < 0
         self._updates.append(record)

@@ -30,7 +30,7 @@ from operator import itemgetter, lt
 from typing import Any
 
 from middleware.detector import NOTHING, Detector, Step
-from middleware.events import BEGINNING_US, END_US, Event, Key, Update
+from middleware.events import BEGINNING_US, END_US, Event, Key, KnownEvent, Update
 from middleware.isolation import Failed, IsolatedDetector, Report, failed_step, ignore_faults
 from middleware.load_accounting import Counters
 from middleware.ordering.correction_batching import CorrectionBatch
@@ -43,7 +43,7 @@ from middleware.ordering.unit_buffer import BufferContent, Input, UnitBuffer
 #: Attributes that a snapshot holds. The detector comes from the hierarchy; states and outputs follow from the events.
 _SNAPSHOT_FIELDS = (
     "slack", "speculation", "clk_us", "newest_us", "counters", "mode", "backset_us", "_settings", "_delays",
-    "_corrections",
+    "_corrections", "known_us",
 )  # fmt: skip
 
 #: Less than any key.
@@ -71,6 +71,7 @@ class OrderingUnit:
         slack, speculation: policies in force.
         clk_us: the logical clock: largest event time among the clock's inputs (000, section 3.2).
         newest_us: largest event time among its own inputs: the logical clock of a keyed unit.
+        known_us: in final replay, the greatest time at which one of its inputs became known after its own time.
         counters: what it has done since the beginning.
         backset_us: how far before its cause an output was dated at most; at first what the settings say of it.
         mode: how it retracts; the engine sets it where retraction is automatic.
@@ -85,12 +86,9 @@ class OrderingUnit:
         # The buffer's own lists, one attribute nearer: every input passes here.
         self._keys, self._events = self.buffer.keys, self.buffer.events
         self._states, self._outputs = self.buffer.states, self.buffer.outputs
-        self.slack = settings.slack.policy()
-        self.speculation = settings.speculation.begin()
-        self.clk_us = BEGINNING_US
-        self.newest_us = BEGINNING_US
-        self.mode = first_mode(settings.retraction)
-        self.backset_us = settings.slack.backset_us
+        self.slack, self.speculation = settings.slack.policy(), settings.speculation.begin()
+        self.clk_us = self.newest_us = self.known_us = BEGINNING_US
+        self.mode, self.backset_us = first_mode(settings.retraction), settings.slack.backset_us
         self.has_waiting = self.final_only = False
         self._delays = DelaySamples(every_sample=self.slack.every_sample)
         self._corrections = CorrectionBatch(self._detector.spec.correction_batch_us)
@@ -424,28 +422,31 @@ class OrderingUnit:
         """Forget released inputs dated before ``final_us``."""
         self.buffer.purge(final_us)
 
-    def process_final(self, runs: Sequence[Sequence[Input]], below_us: int, *, has_doubles: bool) -> list[Event]:
+    def process_final(
+        self, runs: Sequence[Sequence[Input]], below_us: int, known_us: Mapping[Key, int], *, has_doubles: bool
+    ) -> list[KnownEvent]:
         """Give the detector all inputs dated before ``below_us``, and keep only the state after them.
-
-        The unit must hold no released input: it has not speculated since its last final one.
 
         Args:
             runs, below_us, has_doubles: see :meth:`UnitBuffer.take_below`.
+            known_us: of inputs that were dated back, when they became known.
 
         Returns:
-            The detector's outputs, in order.
+            The detector's outputs, in order, each with the event time at which it became known.
 
         Raises:
-            UnitBufferError: the unit holds released inputs.
+            UnitBufferError: the unit holds released inputs: it has speculated since its last final one.
         """
         due = self.buffer.take_below(runs, below_us, has_doubles=has_doubles)
         self.has_waiting = len(self._keys) > 0
-        emitted: list[Event] = []
+        emitted: list[KnownEvent] = []
         if not due:
             return emitted
         state, detector = self.buffer.base, self._detector
         step = detector.step_from(state)
-        for _, event in due:
+        for key, event in due:
+            if known_us:
+                self.known_us = max(self.known_us, known_us.get(key, BEGINNING_US))
             try:
                 state, outputs = step(state, event)
                 if outputs:
@@ -453,9 +454,8 @@ class OrderingUnit:
             except Exception as error:
                 state, outputs, step = detector.fail(event, error), NOTHING, failed_step
             for out in outputs:
-                emitted.append(out)
-                if event.ts_us - out.ts_us > self.backset_us:
-                    self.backset_us = event.ts_us - out.ts_us
+                emitted.append((max(event.ts_us, self.known_us), out))
+                self.backset_us = max(self.backset_us, event.ts_us - out.ts_us)
         self.buffer.base = state
         self.counters.stepped += len(due)
         self.newest_us = max(self.newest_us, due[-1][0][0])

@@ -55,6 +55,45 @@ def test_oracle_final_replay_is_the_sorted_replay_and_nothing_is_retracted_or_he
     assert standing(updates, hierarchy()) == published(hierarchy(), [arrived.event for _, arrived in stream])
 
 
+def when_known(stream: Stream, span_us: int, late_us: int | None, stop: int = 0) -> dict[Event, int]:
+    """Arrival time since which each event stands, pushed in portions, with the promise that nothing is later."""
+    engine, since_us = Engine(hierarchy(), SETTINGS), dict[Event, int]()
+    portions = [list(some) for _, some in itertools.groupby(stream, key=lambda pair: pair[0] // span_us)]
+    results = []
+    for n, some in enumerate(portions):
+        now_us, arrivals = some[-1][0], [arrived for _, arrived in some]
+        results.append(engine.push(arrivals, now_us, None if late_us is None else now_us - late_us))
+        if stop and n % stop == 0:
+            snapshot, engine = engine.snapshot(), Engine(hierarchy(), SETTINGS)
+            engine.restore(snapshot)
+    for result in (*results, engine.finish()):
+        for update, emitted_us in zip(result.updates, result.emitted_us, strict=True):
+            if update.diff > 0:
+                since_us[update.event] = emitted_us
+            else:
+                del since_us[update.event]
+    return since_us
+
+
+@settings(max_examples=50, deadline=None)
+@given(stream=arrival_orders(), spans_us=st.tuples(*[st.sampled_from([1, 30, 500])] * 2), stop=st.integers(0, 3))
+def test_when_an_event_became_known_does_not_depend_on_the_portions(stream, spans_us, stop):
+    late_us = max((now_us - arrived.event.ts_us for now_us, arrived in stream), default=0)
+    one, other = when_known(stream, spans_us[0], late_us), when_known(stream, spans_us[1], late_us, stop)
+    last_us = stream[-1][0] if stream else 0
+    assert one == other
+    assert all(event.ts_us <= known_us <= last_us for event, known_us in one.items())
+
+
+@settings(max_examples=50, deadline=None)
+@given(stream=arrival_orders(), span_us=st.sampled_from([1, 30, 500]))
+def test_nothing_is_known_sooner_than_a_live_engine_that_speculates_knows_it(stream, span_us):
+    in_order = sorted(((arrived.event.ts_us, arrived) for _, arrived in stream), key=lambda pair: pair[0])
+    live, replayed = when_known(in_order, 1, None), when_known(in_order, span_us, 0)
+    assert live.keys() == replayed.keys()
+    assert all(live[event] <= known_us for event, known_us in replayed.items())
+
+
 def test_an_input_below_a_promise_is_lost_with_that_reason():
     engine = Engine(hierarchy(), SETTINGS)
     engine.push([arrival(raw("A", 100))], 100, 100)
