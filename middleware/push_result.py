@@ -9,7 +9,7 @@ from middleware.events import BEGINNING_US, Update
 
 @dataclass(frozen=True)
 class PushResult:
-    """What a push leads to.
+    """Result of a push of the engine.
 
     Attributes:
         updates: published ones.
