@@ -9,6 +9,9 @@ from football.update_stream import UpdateRecord
 #: Events that let play go on, that stop it, and the one that is waited for.
 _LIVE, _DEAD, _PASS = "play.live", "play.dead", "pass.attempt"
 
+#: A longer time between two calls is a pause of the sources, as between halves: no play.
+_PAUSE_US = 120_000_000
+
 
 class PlayClock:
     """Time in play since the last pass, from the updates of one match; counts passes that stand."""
@@ -17,6 +20,7 @@ class PlayClock:
         self.passes = 0
         self._played_us = 0
         self._live_us: int | None = None
+        self._now_us: int | None = None
 
     def apply(self, updates: Iterable[UpdateRecord]) -> None:
         """Take the next updates."""
@@ -28,10 +32,14 @@ class PlayClock:
                 if self._live_us is not None:
                     self._live_us = max(self._live_us, ts_us)
             elif kind in (_LIVE, _DEAD):
-                self._turn((kind == _LIVE) == (update.diff > 0), ts_us)
+                since_us = update.event.detail.get("since_us")  # of a stoppage, when it began
+                self._turn((kind == _LIVE) == (update.diff > 0), since_us if isinstance(since_us, int) else ts_us)
 
     def since_pass_s(self, now_us: int) -> float:
-        """Seconds in play since the last pass, or since the beginning without one."""
+        """Seconds in play since the last pass, or since the beginning without one; call it as the stream goes on."""
+        before_us, self._now_us = self._now_us, now_us
+        if before_us is not None and self._live_us is not None and now_us - before_us > _PAUSE_US:
+            self._live_us += now_us - before_us
         running_us = 0 if self._live_us is None else max(0, now_us - self._live_us)
         return (self._played_us + running_us) / 1e6
 
