@@ -177,11 +177,18 @@ def extend_rest(
     if continues and (unseen_us or (x_m == rest.x_m and y_m == rest.y_m)):
         # The ball may have left meanwhile: what was seen of its taker, and of how the teams stood for the kick, counts.
         fresh_us, shape, penalty = rest.fresh_us, shape or rest.shape, penalty or rest.penalty
-        closest = near if near[1] < rest.closest_m else (rest.closest, rest.closest_m)
+        closest = near if near[1] < rest.closest_m or _follows(rest, p, frame, near) else (rest.closest, rest.closest_m)
         left_us = _left_us(rest, p, now_us, frame, closest[0])
     return Rest(
         since_us, now_us, x_m, y_m, *near, shape, put_us, put_x_m, put_y_m, penalty, *held, fresh_us, *closest, left_us
     )
+
+
+def _follows(rest: Rest, p: RestParameters, frame: Frame, near: tuple[BodyState | None, float]) -> bool:
+    """True if another player is at the ball, and who was nearest has left it to him."""
+    body = _body_of(rest.closest, frame)
+    has_left = body is not None and math.hypot(body.x_m - rest.x_m, body.y_m - rest.y_m) > p.left_m
+    return has_left and near[1] <= p.left_m
 
 
 def while_unseen(rest: Rest, p: RestParameters, now_us: int, frame: Frame) -> Rest:

@@ -55,18 +55,15 @@ from detectors.play.ending_kicks import EndingKicks
 from detectors.play.evidence import (
     Case,
     Finding,
-    Played,
     chance_of_play,
     corrected,
     is_sure,
     recent,
-    with_contact,
     with_restart,
 )
 from detectors.play.goal_posts import in_net, near_post
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import (
-    CONTACTS,
     DEAD,
     LINE_CAUSES,
     LIVE,
@@ -75,6 +72,8 @@ from detectors.play.phase_state import (
     ended_by_silence,
     live_event,
     stalled_event,
+    turned,
+    with_peak,
 )
 from detectors.play.restart_kicks import RestartKickParameters, attackers_of, may_restart
 from detectors.play.setting_off import Watch, paced, watched
@@ -214,7 +213,7 @@ class PlayPhase:
             payload = EventPayload("stop", x_m=x_m, y_m=y_m, detail=detail)
             dead = make_event("phase.dead", event.ts_us, event.source, payload, causes=(event.id,))
             # A ball that lay before the whistle and is kicked on after it was not kicked from rest.
-            return PhaseState("dead", "stop", "", None, state.attacks_x, stopped=True, turned_us=dead.ts_us), (dead,)
+            return turned(state, "dead", "stop", stopped=True, turned_us=dead.ts_us), (dead,)
         if state.mode == "live":
             return state, NOTHING
         detail = {"line": state.line, "fallback": True, "kick_us": at_us, "rest_s": 0.0, "kick_off_shape": False}
@@ -222,11 +221,11 @@ class PlayPhase:
         detail |= {"vx_m_s": 0.0, "vy_m_s": 0.0, "height_m": 0.0, "taker_x_m": None, "taker_y_m": None}
         payload = EventPayload(state.cause, x_m=x_m, y_m=y_m, detail={**detail, "attacks_x": state.attacks_x})
         live = make_event("phase.live", event.ts_us, event.source, payload, causes=(event.id,))
-        return PhaseState("live", state.cause, "", None, state.attacks_x, turned_us=live.ts_us), (live,)
+        return turned(state, "live", state.cause, turned_us=live.ts_us), (live,)
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         if (dead := ended_by_silence(state, self.parameters, now_us)) is not None:
-            return PhaseState("dead", "stop", "", None, state.attacks_x, turned_us=now_us), (dead,)
+            return turned(state, "dead", "stop", turned_us=now_us), (dead,)
         exit_event = state.exit
         if exit_event is not None:
             what, outside_us = "time since the line was crossed", now_us - exit_event.ts_us
@@ -236,7 +235,7 @@ class PlayPhase:
                 cause = "touch" if "touch" in payload_of(exit_event).variant else "goal line"
                 return self._end_play(state, now_us, cause, exit_event)
         if state.peak is not None:
-            state = self._with_contact(state, state.peak, frame)
+            state = with_peak(state, self.parameters, self.pitch, state.peak, frame)
         # Speed over ground: a thrower who lifts the ball over his head has not thrown it.
         slow = ball.vx_m_s * ball.vx_m_s + ball.vy_m_s * ball.vy_m_s <= self._slow2
         rest = state.rest
@@ -262,7 +261,8 @@ class PlayPhase:
         if state.mode == "dead":
             return self._while_dead(state, now_us, frame, ball, slow, rest)
         p, handled = self.parameters.stall, state.handled
-        if not slow and state.played and state.played[-1] <= now_us - p.alone_us:
+        runs_on = not slow and self.pitch.inside(ball.x_m, ball.y_m, -p.far_in_m)
+        if runs_on and state.played and state.played[-1] <= now_us - p.alone_us:
             far = nearest(frame, ball.x_m, ball.y_m)
             near = far if far[0] is not None else near
         stall = update_stall(state.stall, p, now_us, ball, slow, near[1])
@@ -290,7 +290,7 @@ class PlayPhase:
             if not slow and self._kicks.is_kicked(stop, now_us, frame, ball, rest, self._rest):
                 left_rest = rest
             if left_rest is not None and self._sets_off(state, left_rest):
-                since_us = stopped_us(left_rest.since_us, state.played, handled, self.parameters.stall)
+                since_us = self._stopped_us(state, left_rest.since_us, state.watch.quiet_from_us)
                 dead = stalled_event(now_us - 1, left_rest.x_m, left_rest.y_m, 0.0, "calm", since_us)
                 after, lives = self._resume(stop, now_us, ball, left_rest)
                 return after, (dead, *lives)
@@ -307,7 +307,7 @@ class PlayPhase:
             watch = msgspec.structs.replace(watch, ball_x_m=math.inf, ball_y_m=math.inf, fresh_us=-1)
         after = PhaseState(
             mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played,
-            state.turned_us, -1, now_us, state.mouth, handled, left_rest, watch,
+            state.turned_us, -1, now_us, state.mouth, handled, left_rest, watch, state.spread_m,
         )  # fmt: skip
         return after, NOTHING
 
@@ -351,24 +351,8 @@ class PlayPhase:
         lay = stalled_event(at_us - 1, ready.x_m, ready.y_m, 0.0, "still", ready.since_us)
         dead = (lay,) if state.mode == "unknown" else ()
         kept = Watch(ball_x_m=watch.ball_x_m, ball_y_m=watch.ball_y_m, fresh_us=watch.fresh_us)
-        after = PhaseState(
-            "live", state.cause, "", None, state.attacks_x, turned_us=at_us, lost_us=state.lost_us, watch=kept
-        )
+        after = turned(state, "live", state.cause, turned_us=at_us, lost_us=state.lost_us, watch=kept)
         return after, (*dead, live)
-
-    def _with_contact(self, state: PhaseState, peak: Event, frame: Frame) -> PhaseState:
-        """Count a change of the ball's velocity near a player as his contact."""
-        x_m, y_m = location_m(payload_of(peak))
-        player, away_m = nearest(frame, x_m, y_m)
-        if player is None or away_m > self.parameters.play_m:
-            return msgspec.structs.replace(state, peak=None)
-        if state.mode != "dead":
-            return msgspec.structs.replace(state, peak=None, played=(*state.played[1 - CONTACTS :], peak.ts_us))
-        case = state.case
-        if self.pitch.inside(x_m, y_m):
-            made = Played(peak.ts_us, player.object_id, player.team, x_m, y_m, peak.id)
-            case = with_contact(case or Case(peak.ts_us), made, self.parameters.evidence)
-        return msgspec.structs.replace(state, peak=None, case=case)
 
     def _is_stopped(
         self, state: PhaseState, stall: Stall, now_us: int, ball: BallState, near: BodyState | None
@@ -392,15 +376,23 @@ class PlayPhase:
             "time that the defender keeps the ball", held_us, p.keeper_us, "phase.keeper_us", about
         )
 
+    def _stopped_us(self, state: PhaseState, stall_us: int, calm_us: int) -> int:
+        """When play was stopped: who moves the ball in a long calm, which began at ``calm_us``, does not play it."""
+        played = tuple(at_us for at_us in state.played if at_us < calm_us)
+        return stopped_us(min(stall_us, calm_us), played, state.handled, self.parameters.stall)
+
     def _end_stalled(
         self, state: PhaseState, now_us: int, ball: BallState, stall: Stall, rest: Rest
     ) -> Step[PhaseState]:
         sign, since_us = stall_sign(stall, self.parameters.stall, now_us)
-        since_us = stopped_us(since_us, state.played, state.handled, self.parameters.stall)
+        calm_us = state.watch.calm_us
+        if calm_us < 0 or now_us - calm_us < self.parameters.setting_off.stopped_us:
+            calm_us = now_us
+        since_us = self._stopped_us(state, since_us, calm_us)
         dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, sign, since_us)
         off_us = state.watch.off_us if state.watch.off_us > since_us else -1
         watch = msgspec.structs.replace(state.watch, off_us=off_us)
-        return PhaseState("dead", "stop", "", None, state.attacks_x, rest, turned_us=now_us, watch=watch), (dead,)
+        return turned(state, "dead", "stop", rest=rest, turned_us=now_us, watch=watch), (dead,)
 
     def _end_play(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
         payload = payload_of(by)
@@ -410,7 +402,7 @@ class PlayPhase:
         )
         dead = make_event("phase.dead", now_us, by.source, stoppage, causes=(by.id,))
         watch = Watch(out_x_m=location_m(payload)[0])
-        return PhaseState("dead", cause, payload.variant, None, state.attacks_x, turned_us=now_us, watch=watch), (dead,)
+        return turned(state, "dead", cause, payload.variant, turned_us=now_us, watch=watch), (dead,)
 
     def _while_dead(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest
@@ -431,6 +423,7 @@ class PlayPhase:
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
             turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest, watch=state.watch,
+            spread_m=state.spread_m,
         )  # fmt: skip
         return after, NOTHING
 
@@ -471,13 +464,19 @@ class PlayPhase:
             at_us = max(played_us - 1, now_us - self.spec.horizon_us, state.turned_us + 1)
             live = self._unseen_restart(state, at_us, ball, played_us)
             if live is None:
-                live = live_event(state, self.parameters.rest, at_us, ball, NO_REST, played_us)
+                begun_us = self._begun_unseen_us(state, played_us)
+                live = live_event(state, self.parameters.rest, at_us, ball, NO_REST, begun_us)
         live = corrected(live, finding, tuple(c.id for c in contacts if c.id != live.id))
         played = (contacts[-1].at_us,) if contacts else ()
-        after = PhaseState(
-            "live", payload_of(live).variant, "", None, state.attacks_x, played=played, turned_us=live.ts_us
-        )
+        after = turned(state, "live", payload_of(live).variant, played=played, turned_us=live.ts_us)
         return after, (live,)
+
+    def _begun_unseen_us(self, state: PhaseState, played_us: int) -> int:
+        """When play began of which ``played_us`` is the first sign: in the middle of a time without the ball before."""
+        p, left = self.parameters, state.left_rest
+        if left is None or played_us - left.found_us > p.found_us or left.found_us - left.away_us < p.unseen_us:
+            return played_us
+        return min(played_us, (left.away_us + left.found_us) // 2)
 
     def _unseen_restart(self, state: PhaseState, at_us: int, ball: BallState, played_us: int) -> Event | None:
         """The restart of a ball that is played on, if its taker has left the place while it was not seen."""
@@ -497,4 +496,4 @@ class PlayPhase:
     def _resume(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> Step[PhaseState]:
         """Bring the ball into play by a kick from rest."""
         live = live_event(state, self.parameters.rest, now_us, ball, rest, None)
-        return PhaseState("live", state.cause, "", None, state.attacks_x, turned_us=now_us), (live,)
+        return turned(state, "live", state.cause, turned_us=now_us), (live,)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
+from detectors.contacts.contact_attribution import SPREAD_BEGIN_M
 from detectors.decisions import at_least
 from detectors.emission import make_event
-from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, is_dropped, kicked_us
-from detectors.play.evidence import Case
+from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, is_dropped, kicked_us, nearest
+from detectors.play.evidence import Case, Played, with_contact
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.setting_off import NO_WATCH, Watch
 from detectors.play.stalls import NO_STALL, NOT_HANDLED, Handled, Stall
 from football.match_sheet import Team
-from football.payloads import BallState, EventPayload, Scalar
+from football.payloads import BallState, EventPayload, Frame, Scalar, location_m, payload_of
+from football.pitch import Pitch
 from middleware.events import Event
 
 #: Causes of a stoppage.
@@ -52,6 +56,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         left_rest: of a dead ball, the rest that it had left when it was found elsewhere.
         handled: the newest time since then that a field player had the ball at hand height.
         watch: what players show while the ball is dead; once it is live again, where it was last seen before.
+        spread_m: median distance of the nearest player at a change of the ball's velocity in play.
     """
 
     mode: str = "unknown"
@@ -72,6 +77,31 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     handled: Handled = NOT_HANDLED
     left_rest: Rest | None = None
     watch: Watch = NO_WATCH
+    spread_m: float = SPREAD_BEGIN_M
+
+
+def turned(state: PhaseState, mode: str, cause: str, line: str = "", **kept: Any) -> PhaseState:
+    """The state of a new phase: it keeps what outlasts one, and what is given."""
+    return PhaseState(mode, cause, line, None, state.attacks_x, spread_m=state.spread_m, **kept)
+
+
+def with_peak(state: PhaseState, p: PhaseParameters, pitch: Pitch, peak: Event, frame: Frame) -> PhaseState:
+    """Count a change of the ball's velocity near a player as his contact: as near as places of this input are good."""
+    x_m, y_m = location_m(payload_of(peak))
+    player, away_m = nearest(frame, x_m, y_m)
+    spread_m = state.spread_m
+    if state.mode == "live" and player is not None:
+        spread_m += p.spread_step_m if away_m > spread_m else -p.spread_step_m
+    if player is None or away_m > max(p.play_m, p.play_spread_factor * spread_m):
+        return msgspec.structs.replace(state, peak=None, spread_m=spread_m)
+    if state.mode != "dead":
+        played = (*state.played[1 - CONTACTS :], peak.ts_us)
+        return msgspec.structs.replace(state, peak=None, played=played, spread_m=spread_m)
+    case = state.case
+    if pitch.inside(x_m, y_m):
+        made = Played(peak.ts_us, player.object_id, player.team, x_m, y_m, peak.id)
+        case = with_contact(case or Case(peak.ts_us), made, p.evidence)
+    return msgspec.structs.replace(state, peak=None, case=case)
 
 
 def ended_by_silence(state: PhaseState, p: PhaseParameters, now_us: int) -> Event | None:

@@ -222,6 +222,6 @@ def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> 
     may_take = not by_defenders or live.detail["shoot_out"]
     if at_penalty_mark(pitch, p, x_m, y_m) and may_take and live.detail["penalty_shape"]:
         return "penalty"
-    if live.variant == "goal" and pitch.in_goal_area(x_m, y_m, end) and by_defenders:
+    if live.variant == "goal" and pitch.in_goal_area(x_m, y_m, end, p.goal_area_slack_m) and by_defenders:
         return "goal_kick"
     return "free_kick"

@@ -29,6 +29,7 @@ class StallParameters(msgspec.Struct, frozen=True):
         alone_m: a slow ball is alone if no player is within this distance.
         alone_us: a ball that is alone for this long has stalled.
         far_m: a ball that still rolls is alone if no player is within this distance, and none comes nearer.
+        far_in_m: such a ball is at least this far inside the pitch.
         far_m_s: greatest speed of such a ball.
         far_nearer_m: who comes nearer by less does not go for it.
         hand_m: a carried ball is this near to its carrier.
@@ -57,6 +58,10 @@ class StallParameters(msgspec.Struct, frozen=True):
         float,
         reason("Ours; ragged generated matches, seeds 201 to 205: after the whistle it rolls 30 m, and nobody goes."),
     ] = 10.0
+    far_in_m: Annotated[
+        float,
+        reason("Ours; simulated seed 445: nobody goes for a ball that is about to run out, and it is live until then."),
+    ] = 3.0
     far_m_s: Annotated[float, reason("Ours: a faster one may be a pass.")] = 8.0
     far_nearer_m: Annotated[float, reason("Ours: in play somebody runs for it.")] = 0.5
     hand_m: Annotated[float, reason("An arm's length.")] = 0.8

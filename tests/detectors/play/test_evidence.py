@@ -10,12 +10,17 @@ import pytest
 
 from detectors.actions.possession import IndividualPossession
 from detectors.emission import make_event
+from detectors.play.dead_ball_kicks import NO_REST, extend_rest, nearest
 from detectors.play.evidence import Case, EvidenceParameters, Played, chance_of_play, with_contact
+from detectors.play.phase_parameters import PhaseParameters
+from detectors.play.phase_state import PhaseState, with_peak
+from detectors.play.restart_kicks import RestartKickParameters
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, build_frame
+from football.pitch import pitch_of
 from middleware.events import Event
 from tests.detectors.disorder import stands_in_disorder
-from tests.detectors.scene import Point, cast, concluded, fold, hit, path, rows_of, scene, stay
+from tests.detectors.scene import Point, ball_track, cast, concluded, fold, hit, path, rows_of, scene, stay
 
 SHEET = MatchSheet(attacks_positive_x="home")
 
@@ -244,7 +249,8 @@ def test_players_who_play_a_ball_that_was_lost_show_the_restart_of_who_has_left_
     assert sorted(rows_of(found), reverse=True) == (taken if leaves else [("play.live", "touch", "")])
     live = next(e.payload.detail for e in found if e.kind == "play.live")
     assert live["evidence"]
-    kicked_us = thrown_us if leaves else contacts[0].ts_us
+    # If nobody shows when, the middle of the time without the ball errs least.
+    kicked_us = thrown_us + (0 if leaves else 1_600_000)
     assert live["kick_us"] == pytest.approx(kicked_us, abs=300_000)
 
 
@@ -268,3 +274,30 @@ def test_a_ball_that_rolls_away_and_nobody_goes_for_is_dead_since_its_last_conta
     assert [(e.payload.detail["sign"], e.payload.detail["since_us"]) for e in dead] == (
         [] if goes else [("alone", 440_000)]
     )
+
+
+@pytest.mark.parametrize(("spread_m", "counts"), [(0.55, False), (1.2, True)])
+def test_a_contact_counts_as_far_from_a_player_as_places_of_the_input_are_good(spread_m: float, counts: bool):
+    state = PhaseState("dead", "touch", spread_m=spread_m)
+    after = with_peak(
+        state,
+        PhaseParameters(),
+        pitch_of(SHEET),
+        struck(40_000, 0.0, -30.0),
+        build_frame(None, cast(home_8=(2.0, -30.0))),
+    )
+    assert ([c.player for c in after.case.contacts] if after.case else []) == (["home_8"] if counts else [])
+
+
+@pytest.mark.parametrize(("left_m", "taker"), [(0.4, "away_5"), (3.0, "home_9")])
+def test_who_comes_to_a_lying_ball_after_the_nearest_has_left_may_be_its_taker(left_m: float, taker: str):
+    """The position of the ball is repeated; who put it out had been nearest to it."""
+    p, rest = PhaseParameters().rest, NO_REST
+    (ball,) = (event.payload for event in ball_track([(5.0, 34.0)]))
+    for at_us, away_m, home_m in ((0, 0.2, 2.0), (40_000, left_m, 0.5)):
+        players = cast(away_5=(5.0, 34.0 - away_m), home_9=(5.0, 34.0 + home_m))
+        frame = build_frame(ball, players)
+        near = nearest(frame, ball.x_m, ball.y_m)
+        rest = extend_rest(rest, p, RestartKickParameters(), pitch_of(SHEET), at_us, frame, ball, near)
+    assert rest.closest is not None
+    assert rest.closest.object_id == taker
