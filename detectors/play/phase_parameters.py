@@ -94,7 +94,9 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     guard_m: Annotated[float, reason("Ours: farther away he has left the ball alone.")] = 6.0
     kicked_us: Annotated[int, reason("Ours: five frames at 25 Hz, the fit of a velocity.")] = 200_000
     found_us: Annotated[int, reason("Ours: a pass, and the time that its receiver takes.")] = 4_000_000
-    silence_us: Annotated[int, reason("Ours: a ball in play is lost for seconds; half-times are longer.")] = 120_000_000
+    silence_us: Annotated[
+        int, reason("Law 7: the break of extra time is a minute at most; a ball in play is lost for seconds.")
+    ] = 50_000_000
     unseen_us: Annotated[int, reason("Ours; 1, 2 and 4 s are equal on the same matches.")] = 2_000_000
     goal_rest_us: Annotated[
         int, reason("After a goal a player may kick the ball from the net towards the centre: no restart.")
