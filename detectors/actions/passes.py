@@ -4,7 +4,8 @@ Theory of operation
 -------------------
 A kick whose ball has left the kicker (``kick.released``, 5.8) is judged once. It is, in this order,
 
-* nothing, if the ball only rebounded from the supposed kicker, who may also have poked it away from an opponent;
+* nothing, if the ball only rebounded from the supposed kicker, who may also have poked it away from an opponent
+  (without limb tags a turned ball that goes fast to a mate was played on);
 * a shot (6.1), if its projection meets the goal, or misses it where no mate can reach the ball
   (:mod:`detectors.actions.flight`);
 * a dribble, if the kicker himself would reach the ball before anybody else (``first_to_reach``);

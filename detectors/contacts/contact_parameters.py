@@ -144,15 +144,15 @@ class ContactParameters(msgspec.Struct, frozen=True):
     lead_m: Annotated[
         float,
         reason(
-            "contacts of `ragged`, `optical_keyed` and `optical`, seeds 401 to 420, with two to choose from: 233 wrong "
-            "without it, 205 with it; 0.11 and 0.27 do nearly as well"
+            "contacts of `ragged`, `optical_keyed` and `optical`, seeds 401 to 420, with two to choose from: 232 wrong "
+            "without it, 211 with it; 0.11 to 0.27 do as well"
         ),
     ] = 0.18
-    lead_max_s: Annotated[float, reason("as lead_m; 1.5 does as well")] = 2.0
-    lead_from_m_s: Annotated[float, reason("as lead_m; 5 and 7 do as well, with slower balls more are wrong")] = 6.0
-    lead_shot_s: Annotated[float, reason("as lead_m; 2.0 and 3.0 do as well")] = 2.5
-    lead_run_m_s: Annotated[float, reason("Spearman's; with 6.5 as many are wrong")] = 5.0
-    lead_reaction_s: Annotated[float, reason("Spearman's; 0.35 is worse, 1.0 as good")] = 0.7
+    lead_max_s: Annotated[float, reason("as lead_m; 1.5 and 3 do as well, with 1.0 216 are wrong")] = 2.0
+    lead_from_m_s: Annotated[float, reason("as lead_m; 7 and 9 do as well, with 3.5 248 are wrong")] = 6.0
+    lead_shot_s: Annotated[float, reason("as lead_m; 3.0 does as well, without it 216 are wrong")] = 2.5
+    lead_run_m_s: Annotated[float, reason("Spearman's; as lead_m, with 6.5 216 are wrong")] = 5.0
+    lead_reaction_s: Annotated[float, reason("Spearman's; as lead_m, with 0.35 217 are wrong")] = 0.7
     spread_m: Annotated[
         float,
         reason(

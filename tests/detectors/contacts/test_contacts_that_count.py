@@ -312,6 +312,23 @@ def test_a_ball_that_leaves_slower_than_the_opponent_sent_it_was_not_passed(
     assert len(out) == attempts
 
 
+@pytest.mark.parametrize(
+    ("turned_m_s", "mate_x_m", "attempts"),
+    [
+        (13.0, 12.0, 1),  # to a mate
+        (3.0, 12.0, 0),  # goes on
+        (13.0, 30.0, 0),  # to an opponent
+    ],
+)
+def test_without_limbs_a_turned_ball_that_goes_fast_to_a_mate_was_played_on(
+    turned_m_s: float, mate_x_m: float, attempts: int
+) -> None:
+    people = [body("home_6", 0.0, 0.0), body("home_8", mate_x_m, 0.0), body("away_4", 22.0, 0.0)]
+    met = event("hit", 0.9, "home_6", vx_m_s=11.0, vy_m_s=0.0, delta_vx_m_s=11.0 - 15.0 + turned_m_s, delta_vy_m_s=5.0)
+    causes = [event("hit", 0.4, "away_4"), met, frame_event(1.0, (2.3, 0.0), people)]
+    assert len(fold(PassAttempt(MatchSheet()), [*causes, released(1.0, "home_6", 15.0, 11.0)])) == attempts
+
+
 @pytest.mark.parametrize(("after_ms", "attempts"), [(55, 0), (70, 1)])
 def test_nobody_is_quick_enough_to_strike_what_an_opponent_has_just_kicked(after_ms: int, attempts: int) -> None:
     people = [body("home_6", 0.0, 0.0), body("home_8", 12.0, 0.0), body("away_4", 3.0, 8.0)]
