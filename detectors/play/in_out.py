@@ -112,8 +112,9 @@ class BallOut:
     """6.5: ``out``: the ball has left the pitch; ``variant`` is the line.
 
     ``team`` and ``player`` are those of the last touch; the position is that of the crossing. Dated when the crossing
-    has settled. If the team of the last touch has the restart as well, and an opponent was at the ball, the touch was
-    his (:mod:`detectors.play.last_touch`): a newer version names him, with its chance as ``confidence``. ``detail``:
+    has settled. If the team of the last touch has the restart as well, the other team touched the ball last
+    (``last_touch``): a newer version names it, and its player if one was near, with the chance as ``confidence``.
+    ``detail``:
     ``since_us`` (event time of the crossing), ``line`` (variant of ``ball.crossed``), ``sign`` (empty); of such a
     version ``evidence`` (in words).
     """

@@ -62,31 +62,47 @@ def test_a_throw_in_by_the_team_of_the_last_contact_gives_the_touch_to_the_oppon
     assert amended.id == first.id
     assert amended.dated_us == first.ts_us < amended.ts_us
     assert amended.payload.detail["evidence"] == "home has the restart; away_5 was at the ball"
-    assert P.sure <= amended.payload.confidence < 1.0
+    assert amended.payload.confidence == P.right_share
     throw, live = concluded(events, SHEET, "restart.", "play.live")
     assert throw.payload.detail["out_by"] == live.payload.detail["out_by"] == "away"
     assert throw.payload.confidence == live.payload.confidence, "no doubt is left"
 
 
+def test_the_last_touch_stays_if_the_others_throw():
+    assert versions(throw_in("away_3", *at_ball("away_5", 0.3, 0.5))) == [FIRST]
+
+
 @pytest.mark.parametrize(
-    ("taker", "others"),
+    ("others", "player", "sign"),
     [
-        ("away_3", at_ball("away_5", 0.3, 0.5)),
-        ("home_3", []),
-        ("home_3", at_ball("away_5", 0.05, 0.2)),
-        ("home_3", at_ball("away_5", 1.0, 1.2)),
-        ("home_3", at_ball("home_5", 0.3, 0.5)),
+        ([], "", ""),
+        (at_ball("away_5", 0.05, 0.2), "", ""),
+        (at_ball("away_5", 1.0, 1.2), "", ""),
+        (at_ball("home_5", 0.3, 0.5), "", ""),
+        ([hit(0.1, "away_7", 1.0, 31.0)], "away_7", "; away_7 had the contact before"),
+        ([hit(0.1, "away_7", 1.0, 31.0), *at_ball("away_5", 0.3, 0.5)], "away_5", "; away_5 was at the ball"),
     ],
-    ids=["the others throw", "nobody was at the ball", "he had left it", "he came when it was out", "a team mate"],
+    ids=[
+        "nobody was at the ball",
+        "he had left it",
+        "he came when it was out",
+        "a team mate",
+        "an opponent had the contact before",
+        "rather who was at the ball",
+    ],
 )
-def test_the_last_touch_stays(taker: str, others: list[Event]):
-    assert versions(throw_in(taker, *others)) == [FIRST]
+def test_the_other_team_touched_it_last_and_the_player_is_named_if_one_was_near(
+    others: list[Event], player: str, sign: str
+):
+    first, amended = concluded(throw_in("home_3", *others), SHEET, "out")
+    assert [(e.payload.team, e.payload.player) for e in (first, amended)] == [FIRST, ("away", player)]
+    assert amended.payload.detail["evidence"] == f"home has the restart{sign}"
 
 
-def test_a_throw_by_the_team_of_the_last_contact_is_doubted_if_no_opponent_was_at_the_ball():
-    (throw,) = concluded(throw_in(), SHEET, "restart.")
-    assert throw.payload.detail["out_by"] == "home"
-    assert throw.payload.confidence == Parameters().restart.doubt
+def test_a_goal_kick_that_the_attackers_seem_to_take_is_doubted():
+    (kick,) = concluded(out_and_restart(GOAL_LINE, (47.5, 5.0), (20.0, 10.0), "home_10"), SHEET, "restart.")
+    assert (kick.kind, kick.payload.detail["out_by"]) == ("restart.goal_kick", "home")
+    assert kick.payload.confidence == Parameters().restart.doubt
 
 
 @pytest.mark.parametrize(
