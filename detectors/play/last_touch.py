@@ -30,7 +30,7 @@ TOUCH_KINDS = ("not_near", "near", *CONTACT_KINDS)
 
 
 class LastTouchParameters(msgspec.Struct, frozen=True):
-    """Who may have touched the ball last.
+    """Limits and the chance of the last touch.
 
     Attributes:
         before_us: an opponent at the ball up to this long before the last contact may have made it.
