@@ -258,15 +258,6 @@ def test_a_free_kick_is_named_by_where_it_goes(spot, velocity, variant):
     assert free_kick_variant(Pitch(), mirrored, RestartParameters()) == variant
 
 
-def test_a_corner_kick_by_those_who_put_the_ball_out_is_in_doubt():
-    start, spot = (40.0, 16.0), (52.2, 33.6)
-    way = [*path(start, (54.0, 20.0), 1.0), *path((54.0, 20.0), spot, 7.0), *stay(spot, 3.0)]
-    way += path(spot, (43.0, 3.0), 1.0)
-    events = [*scene(way, cast(home_10=(52.2, 33.9))), hit(0.0, "home_9", *start)]
-    (corner,) = concluded(events, SHEET, "restart.")
-    assert corner.payload.confidence == 0.6
-
-
 def test_radio_input_needs_less_time_to_settle():
     quality = msgspec.structs.replace(SHEET.quality, kind="rtls", ball_hz=200.0)
     sheet = msgspec.structs.replace(SHEET, quality=quality)
