@@ -445,8 +445,8 @@ class OrderingUnit:
         state, detector = self.buffer.base, self._detector
         step = detector.step_from(state)
         for key, event in due:
-            if known_us:
-                self.known_us = max(self.known_us, known_us.get(key, BEGINNING_US))
+            if known_us and (late_us := known_us.get(key)) is not None:
+                self.known_us = max(self.known_us, late_us)
             try:
                 state, outputs = step(state, event)
                 if outputs:
