@@ -19,8 +19,9 @@ import numpy.typing as npt
 from detectors.decisions import below
 from detectors.emission import make_event
 from detectors.reasons import reason
+from detectors.signals.kernels.pace_kernel import add_window
 from detectors.signals.smoothed_speed import PlayerSpeeds
-from detectors.statistics.load import columns_for
+from detectors.statistics.load import columns_for, paces_of
 from football.match_sheet import Team
 from football.payloads import SIDES, EventPayload, Scalar, payload_as
 from middleware.detector import NOTHING, Spec, Step
@@ -95,15 +96,7 @@ class Fatigue:
         dt_s = (paces.ts_us - state.seen_us) / 1e6
         if not 0.0 < dt_s <= p.gap_us / 1e6:
             return FatigueState(names, sides, sums.tobytes(), paces.ts_us), NOTHING
-        m_s = np.full(len(names), np.nan)
-        m_s[[names.index(name) for name in paces.names] if names != paces.names else slice(None)] = paces.m_s
-        there = ~np.isnan(m_s)
-        pace = np.where(there, m_s, 0.0)
-        base = there & (sums[SECONDS] < p.base_windows * p.window_us / 1e6)
-        for who, first in ((base, SECONDS), (there & ~base, WINDOW_SECONDS)):
-            sums[first] += who * dt_s
-            sums[first + 1] += who * (pace >= p.fast_m_s) * pace * dt_s
-            sums[first + 2] = np.where(who, np.maximum(sums[first + 2], pace), sums[first + 2])
+        add_window(sums, paces_of(names, paces), dt_s, p.base_windows * p.window_us / 1e6, p.fast_m_s)
         full = np.flatnonzero(sums[WINDOW_SECONDS] >= p.window_us / 1e6).tolist()
         out = [one for i in full for one in self._judge(names[i], _TEAMS[sides[i]], sums[:, i], event)]
         sums[WINDOW_SECONDS : WINDOW_PEAK + 1, full] = 0.0

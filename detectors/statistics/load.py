@@ -8,7 +8,7 @@ is to gravity (di Prampero 2005; Osgnach 2010). With the equivalent slope ``s = 
 kilogram, and the power is that times the pace. The polynomial was fitted to slopes of up to 0.5; steeper ones count as
 0.5.
 
-Sums are rows of numbers by player, kept as bytes; one step is a few array operations for everybody.
+Sums are rows of numbers by player, kept as bytes; one step is a call of a kernel for everybody.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from detectors.reasons import reason
+from detectors.signals.kernels.pace_kernel import add_load
 from detectors.signals.smoothed_speed import PlayerSpeeds
 from detectors.statistics.tallies import TEAMS, statistic
 from football.match_sheet import Team
@@ -34,6 +35,9 @@ COST_J_KG_M = (155.4, -30.4, -43.3, 46.3, 19.5, 3.6)
 STEEPEST = 0.5
 #: Rows of the sums.
 ENERGY, SECONDS, FAST, SPRINT = range(4)
+
+#: Pace of who has none yet, as the memory of a float64 number.
+_NO_PACE = np.full(1, np.nan).tobytes()
 
 _TEAMS_BY_SIDE: tuple[Team, ...] = tuple(SIDES)
 Floats = npt.NDArray[np.float64]
@@ -98,41 +102,27 @@ class PhysicalLoad:
 
     def step(self, state: LoadSums, event: Event) -> Step[LoadSums]:
         """Add the way since the newest paces; report if a report is due."""
-        paces = payload_as(event, PlayerSpeeds)
-        now = paces.m_s
-        names, sides, sums, before = _fitted(state, paces)
-        dt_s = (paces.ts_us - state.seen_us) / 1e6
-        if 0.0 < dt_s <= self.parameters.gap_us / 1e6:
-            here = [names.index(name) for name in paces.names] if names != paces.names else slice(None)
-            sums[:, here] += self._way(before[here], now, dt_s)
-        newest = np.full(len(names), np.nan)
-        newest[[names.index(name) for name in paces.names] if names != paces.names else slice(None)] = now
-        due_us = state.due_us if state.names else event.ts_us + self.parameters.report_us
-        after = LoadSums(names, sides, sums.tobytes(), newest.tobytes(), paces.ts_us, due_us)
+        paces, p = payload_as(event, PlayerSpeeds), self.parameters
+        names, sides, sums = columns_for(state.names, state.sides, state.sums, 4, paces)
+        now, dt_s = paces_of(names, paces), (paces.ts_us - state.seen_us) / 1e6
+        if 0.0 < dt_s <= p.gap_us / 1e6:
+            before = state.paces + _NO_PACE * (len(names) - len(state.names))
+            add_load(sums, before, now, dt_s, COST_J_KG_M, GRAVITY_M_S2, STEEPEST, p.fast_m_s, p.sprint_m_s)
+        due_us = state.due_us if state.names else event.ts_us + p.report_us
+        after = LoadSums(names, sides, sums.tobytes(), now, paces.ts_us, due_us)
         if event.ts_us < due_us:
             return after, NOTHING
         out = list(_reports(names, sides, sums, event))
-        return msgspec.structs.replace(after, due_us=due_us + self.parameters.report_us), out
-
-    def _way(self, before: Floats, now: Floats, dt_s: float) -> Floats:
-        """Return what the way between two paces adds to the sums; nothing of who has only one."""
-        m_s, slope = 0.5 * (before + now), np.clip((now - before) / (dt_s * GRAVITY_M_S2), -STEEPEST, STEEPEST)
-        cost = np.sqrt(1.0 + slope * slope) * np.polyval(COST_J_KG_M, slope)
-        metres = m_s * dt_s
-        p = self.parameters
-        rows = np.stack(
-            [np.maximum(cost, 0.0) * metres, np.full_like(metres, dt_s), metres * (m_s >= p.fast_m_s),
-             metres * (m_s >= p.sprint_m_s)]
-        )  # fmt: skip
-        rows[:, np.isnan(m_s)] = 0.0
-        return rows
+        return msgspec.structs.replace(after, due_us=due_us + p.report_us), out
 
 
-def _fitted(state: LoadSums, paces: PlayerSpeeds) -> tuple[tuple[str, ...], bytes, Floats, Floats]:
-    """Names, sides, sums and newest paces of all players so far and those of new paces."""
-    names, sides, sums = columns_for(state.names, state.sides, state.sums, 4, paces)
-    before = np.frombuffer(state.paces)
-    return names, sides, sums, np.concatenate([before, np.full(len(names) - len(before), np.nan)])
+def paces_of(names: tuple[str, ...], paces: PlayerSpeeds) -> bytes:
+    """Paces of these players in m/s, as the memory of float64 numbers; NaN of who has none."""
+    if names == paces.names:
+        return paces.speeds
+    m_s = np.full(len(names), np.nan)
+    m_s[[names.index(name) for name in paces.names]] = paces.m_s
+    return m_s.tobytes()
 
 
 def columns_for(
