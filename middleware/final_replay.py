@@ -164,7 +164,7 @@ class FinalReplay:
     def _process(self, index: int, below_us: int) -> list[KnownEvent]:
         """Fold a detector that is not keyed; return its outputs."""
         runs = self._runs[index]
-        if not runs and not any(unit.has_waiting for unit in self._units[index].values()):
+        if not runs and ((unit := self._units[index].get("")) is None or not unit.has_waiting):
             return []
         known_us = self.known_us if self._takes_late[index] else _NONE
         emitted = self._unit(index, "").process_final(runs, below_us, known_us, has_doubles=self._has_doubles)

@@ -239,10 +239,11 @@ class Effort:
         )
         since: dict[tuple[str, int], EffortSince] = {}
         out: list[Event] = []
+        each = gains.tolist()
         for number, (_, _, sign, least_m_s2) in enumerate(self._classes):
-            for index in np.flatnonzero(sign * gains >= least_m_s2).tolist():
+            for index in [i for i, gain_m_s2 in enumerate(each) if sign * gain_m_s2 >= least_m_s2]:
                 key = paces.names[index], number
-                was, now = (state.gain_us, sign * float(before[index])), (gain_us, sign * float(gains[index]))
+                was, now = (state.gain_us, sign * float(before[index])), (gain_us, sign * each[index])
                 since_us, from_m, emitted = state.since.get(key) or (
                     crossed_us(was, now, least_m_s2), _place_amid(last, key[0], paces.place(index)), False
                 )  # fmt: skip

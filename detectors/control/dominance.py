@@ -86,11 +86,10 @@ class VoronoiShare:
 
     def _share(self, scene: Scene) -> float:
         """The share of home."""
-        dx2 = [(self._x - b.x_m) ** 2 for b in (*scene.home, *scene.away)]
-        dy2 = [(self._y - b.y_m) ** 2 for b in (*scene.home, *scene.away)]
-        distances = np.asarray(dx2)[:, :, None] + np.asarray(dy2)[:, None, :]
-        nearest = distances.argmin(axis=0)
-        return float((nearest < len(scene.home)).mean())
+        at = np.array([(b.x_m, b.y_m) for b in (*scene.home, *scene.away)])
+        dx2, dy2 = (self._x - at[:, :1]) ** 2, (self._y - at[:, 1:]) ** 2
+        nearest = (dx2[:, :, None] + dy2[:, None, :]).argmin(axis=0)
+        return float(np.count_nonzero(nearest < len(scene.home)) / nearest.size)
 
 
 def _published(team: Team, share: float, event: Event) -> Event:

@@ -84,16 +84,15 @@ class TransmitterHealth:
         limit_us = self._ball_silent_us if name == "ball" else p.body_silent_us
         silent_us = event.ts_us - last_us
         lost = silent_us >= limit_us
-        anchor = f"{name}:{event.ts_us}"
         if lost != before.lost:
             out.append(self._report("tx.lost" if lost else "tx.recovered", event, name, last_us))
             parameter = f"transmitter_health.{'ball' if name == 'ball' else 'body'}_silent_us"
             sense: Sense = "at least" if lost else "at most"
-            note("time of silence", silent_us, sense, limit_us, parameter, (out[-1].kind, anchor))
+            note("time of silence", silent_us, sense, limit_us, parameter, (out[-1].kind, out[-1].source))
         low = before.low + 1 if newest and newest.quality < p.quality_floor else 0
         if low == 2 and newest:
             out.append(self._report("tx.low_quality", event, name, last_us))
-            about = "tx.low_quality", anchor
+            about = "tx.low_quality", out[-1].source
             note("quality", newest.quality, "at most", p.quality_floor, "transmitter_health.quality_floor", about)
         return ObjectHealth(name, last_us, lost, min(low, 3))
 

@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from detectors.signals.kernels.pace_kernel import chord_speeds
 from football.match_sheet import Team
 from football.payloads import SIDES, Frame, frame_of
 from middleware.detector import NOTHING, Spec, Step
@@ -121,11 +122,8 @@ def _speeds(trails: PositionHistory) -> tuple[int, Floats]:
     times_us = trails.times_us
     if len(times_us) < LOOKS:
         return times_us[len(times_us) // 2], np.full(len(trails.names), np.nan)
-    at = np.frombuffer(b"".join(trails.places)).reshape(LOOKS, 2, -1)
     took_s = np.array([(b - a) * 1e-6 for a, b in zip(times_us, times_us[CHORD_LOOKS:], strict=False)])
-    steps = at[CHORD_LOOKS:] - at[:-CHORD_LOOKS]
-    chords = np.sqrt((steps * steps).sum(axis=1)) / took_s[:, None]
-    return times_us[LOOKS // 2], chords.sum(axis=0) / CHORDS
+    return times_us[LOOKS // 2], chord_speeds(b"".join(trails.places), len(trails.names), CHORD_LOOKS, took_s)
 
 
 def reordered(numbers: bytes, before: tuple[str, ...], now: tuple[str, ...], rows: int = 1) -> bytes:

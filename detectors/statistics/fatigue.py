@@ -96,8 +96,10 @@ class Fatigue:
         dt_s = (paces.ts_us - state.seen_us) / 1e6
         if not 0.0 < dt_s <= p.gap_us / 1e6:
             return FatigueState(names, sides, sums.tobytes(), paces.ts_us), NOTHING
-        add_window(sums, paces_of(names, paces), dt_s, p.base_windows * p.window_us / 1e6, p.fast_m_s)
-        full = np.flatnonzero(sums[WINDOW_SECONDS] >= p.window_us / 1e6).tolist()
+        base_s, window_s = p.base_windows * p.window_us / 1e6, p.window_us / 1e6
+        if add_window(sums, paces_of(names, paces), dt_s, base_s, p.fast_m_s) < window_s:
+            return FatigueState(names, sides, sums.tobytes(), paces.ts_us), NOTHING
+        full = np.flatnonzero(sums[WINDOW_SECONDS] >= window_s).tolist()
         out = [one for i in full for one in self._judge(names[i], _TEAMS[sides[i]], sums[:, i], event)]
         sums[WINDOW_SECONDS : WINDOW_PEAK + 1, full] = 0.0
         return FatigueState(names, sides, sums.tobytes(), paces.ts_us), out or NOTHING

@@ -275,12 +275,7 @@ class OrderingUnit:
         return updates
 
     def takes_at_once(self, keyed_update: KeyedUpdate, clk_us: int | None, progress_us: int) -> bool:
-        """True if the unit may take the step that follows from an input, its only one, by :meth:`take_step`.
-
-        Args:
-            keyed_update: the input.
-            clk_us, progress_us: as for :meth:`process`.
-        """
+        """True if :meth:`take_step` may take an input, its only one; clock and progress as for :meth:`process`."""
         update, key = keyed_update
         keys = self._keys
         if not self._takes_steps or self.final_only or update.diff < 0 or len(keys) != len(self._states):
@@ -442,20 +437,22 @@ class OrderingUnit:
         emitted: list[KnownEvent] = []
         if not due:
             return emitted
-        state, detector = self.buffer.base, self._detector
+        state, detector, latest_us = self.buffer.base, self._detector, self.known_us
         step = detector.step_from(state)
         for key, event in due:
             if known_us and (late_us := known_us.get(key)) is not None:
-                self.known_us = max(self.known_us, late_us)
+                latest_us = max(latest_us, late_us)
             try:
                 state, outputs = step(state, event)
                 if outputs:
                     outputs = detector.permitted(event, outputs)
             except Exception as error:
                 state, outputs, step = detector.fail(event, error), NOTHING, failed_step
-            for out in outputs:
-                emitted.append((max(event.ts_us, self.known_us), out))
-                self.backset_us = max(self.backset_us, event.ts_us - out.ts_us)
+            if outputs:
+                became_us = max(event.ts_us, latest_us)
+                emitted += [(became_us, out) for out in outputs]
+                self.backset_us = max(self.backset_us, *[event.ts_us - out.ts_us for out in outputs])
+        self.known_us = latest_us
         self.buffer.base = state
         self.counters.stepped += len(due)
         self.newest_us = max(self.newest_us, due[-1][0][0])

@@ -1,4 +1,4 @@
-"""Sums over the paces of everybody: of the physical load, and of what fatigue is seen by."""
+"""Paces of everybody, and sums over them: of the physical load, and of what fatigue is seen by."""
 
 from __future__ import annotations
 
@@ -7,6 +7,27 @@ import numpy.typing as npt
 from numba import njit
 
 Floats = npt.NDArray[np.float64]
+
+
+@njit(cache=True)
+def chord_speeds(places: bytes, count: int, apart: int, took_s: Floats) -> Floats:
+    """Mean speeds of everybody over chords of their paths, m/s.
+
+    Args:
+        places: of each look all x, then all y in metres, as the memory of float64 numbers.
+        count: number of people.
+        apart: number of looks from one end of a chord to the other.
+        took_s: time of each chord; they begin at one look after the other.
+    """
+    at = np.frombuffer(places, np.float64).reshape(-1, 2, count)
+    out = np.empty(count)
+    for i in range(count):
+        total = 0.0
+        for k in range(len(took_s)):
+            dx, dy = at[k + apart, 0, i] - at[k, 0, i], at[k + apart, 1, i] - at[k, 1, i]
+            total += np.sqrt(dx * dx + dy * dy) / took_s[k]
+        out[i] = total / len(took_s)
+    return out
 
 
 @njit(cache=True)
@@ -46,7 +67,7 @@ def add_load(
 
 
 @njit(cache=True)
-def add_window(sums: Floats, now: bytes, dt_s: float, base_s: float, fast_m_s: float) -> None:
+def add_window(sums: Floats, now: bytes, dt_s: float, base_s: float, fast_m_s: float) -> float:
     """Add paces to the rows seconds, fast metres and greatest pace of each player's base, or of his window once the
     base is full.
 
@@ -56,6 +77,9 @@ def add_window(sums: Floats, now: bytes, dt_s: float, base_s: float, fast_m_s: f
         dt_s: time that they stand for.
         base_s: seconds of a full base.
         fast_m_s: from which pace on metres count as fast.
+
+    Returns:
+        Seconds of the longest window.
     """
     paces = np.frombuffer(now, np.float64)
     for i in range(len(paces)):
@@ -67,3 +91,7 @@ def add_window(sums: Floats, now: bytes, dt_s: float, base_s: float, fast_m_s: f
         if pace >= fast_m_s:
             sums[row + 1, i] += pace * dt_s
         sums[row + 2, i] = max(sums[row + 2, i], pace)
+    longest_s = 0.0
+    for i in range(len(paces)):
+        longest_s = max(longest_s, sums[3, i])
+    return longest_s
