@@ -10,7 +10,6 @@ import zlib
 from typing import Protocol
 
 import numpy as np
-from scipy.signal import lfilter
 
 from football.packet_table import Floats
 from simulator.tracking.profile import Strength
@@ -91,6 +90,8 @@ def wander(shape: tuple[int, ...], spread: float, time_s: float, rate_hz: int, r
 
     Its standard deviation is ``spread``, that of its speed ``spread / time_s``: noise behind two low-pass filters.
     """
+    from scipy.signal import lfilter  # takes most of a second to import
+
     keep = float(np.exp(-1.0 / max(time_s * rate_hz, 1e-6)))
     settling = round(8.0 * time_s * rate_hz)
     drawn = rng.standard_normal((shape[0] + settling, *shape[1:]))
