@@ -40,9 +40,10 @@ from pathlib import Path
 from typing import Any
 
 from app.base.garbage import collect_rarely
-from app.pipeline.framing import RECORDED_US, divided
+from app.pipeline.framing import RECORDED_US, divided, recorded_us
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.sources.captures import prepare_capture
+from app.sources.interface import TimedBlock
 from app.sources.production import write_simulation
 from detectors import catalogue
 from detectors.arrivals import arrival, frame_arrival
@@ -62,7 +63,8 @@ from simulator.simulate import MeasuredMatch, Simulation
 #: Times real time; milliseconds of level 4 for a packet of ten positions; bytes of a state in the mean.
 GOAL_RADIO, GOAL_OPTICAL, GOAL_PROXIMITY_MS, GOAL_STATE_BYTES = 10.0, 100.0, 0.02, 1_000
 
-#: Alpha, and how much of the stream is taken at a time (arrival time, microseconds; 0: block by block).
+#: Alpha, and how much of the stream is taken at a time (arrival time, microseconds; 0: block by block;
+#: ``RECORDED_US``: as a recording of this input is).
 RELEASE_SETTINGS = {"alpha 1": (1.0, 0), "alpha 0": (0.0, 0), "as fast as it can be": (0.0, RECORDED_US)}
 
 #: At so many instants states are weighed.
@@ -194,14 +196,21 @@ def _parts(inputs: Sequence[Event]) -> Iterator[Sequence[Event]]:
     return (inputs[at : at + size] for at in range(0, len(inputs), size))
 
 
+def in_portions(capture: Capture, blocks: Sequence[TimedBlock], span_us: int) -> list[list[TimedBlock]]:
+    """Blocks of a capture in portions of ``span_us``, or of what a recording of it is taken in at full speed."""
+    if span_us == RECORDED_US:
+        span_us = recorded_us(framed=capture.sheet.quality.framed, late_us=capture.late_most_us)
+    return list(divided(blocks, lambda block: span_us))
+
+
 def whole(capture: Capture, alpha: float, span_us: int, extra: Sequence[str]) -> tuple[float, dict[str, Any]]:
     """CPU seconds of the pipeline over a capture, blocks of ``span_us`` at a time; and the events that stand then.
 
     The first tenth is to warm up.
     """
     blocks = [(arrival_us, 0, payload) for arrival_us, payload in capture.payloads(capture.begin_us, capture.end_us)]
-    portions = list(divided(blocks, lambda block: span_us))
     late_us = capture.late_most_us if span_us else None
+    portions = in_portions(capture, blocks, span_us)
     warm = MatchPipeline(capture.sheet, PipelineOptions(alpha=alpha, extra=tuple(extra)))
     for portion in portions[: -(-len(portions) // 10)]:
         warm.push_together(portion, None if late_us is None else portion[-1][0] - late_us)
@@ -230,7 +239,7 @@ def paired(capture: Capture, extra: Sequence[str], level: int) -> dict[str, dict
     every = catalogue.DETECTORS
     figures = {}
     for name, (alpha, span_us) in RELEASE_SETTINGS.items():
-        portions = list(divided(blocks, lambda block, span_us=span_us: span_us))  # type: ignore[misc]
+        portions = in_portions(capture, blocks, span_us)
         options = PipelineOptions(alpha=alpha, extra=tuple(extra))
         pipelines = [MatchPipeline(capture.sheet, options)]
         restrict(level)

@@ -46,7 +46,10 @@ with tempfile.TemporaryDirectory() as folder:
     blocks = [(at_us, 0, payload) for at_us, payload in capture.payloads(capture.begin_us, capture.end_us)]
     portions = [[block] for block in blocks]
     if not by_block:
-        portions = list(hierarchy.divided(blocks, lambda block: hierarchy.RECORDED_US))
+        if hasattr(hierarchy, "in_portions"):
+            portions = hierarchy.in_portions(capture, blocks, hierarchy.RECORDED_US)
+        else:
+            portions = list(hierarchy.divided(blocks, lambda block: hierarchy.RECORDED_US))
     def play(some):
         pipeline = hierarchy.MatchPipeline(capture.sheet, hierarchy.PipelineOptions(alpha=0.0))
         if by_block:

@@ -226,7 +226,7 @@ class Engine:
         """Return counts since the beginning: arrivals, updates, steps by detector. The host divides times by them."""
         steps: dict[str, int] = {}
         for name, units in zip(self._names, self._units, strict=True):
-            done = total(unit.counters for unit in units.values())
+            done = total([unit.counters for unit in units.values()])
             steps[name] = done.stepped + done.redone
         return self._load.arrivals, self._load.moved, steps
 
@@ -479,7 +479,7 @@ class Engine:
     def _end_span(self, now_us: int) -> None:
         """End a span: adapt alpha and the retraction modes to what it cost."""
         load = self._load
-        done = load.end_span(now_us, [total(unit.counters for unit in units.values()) for units in self._units])
+        done = load.end_span(now_us, [total([unit.counters for unit in units.values()]) for units in self._units])
         if self._shrinks:
             self._delays.announce_shrinking()
         dearest: frozenset[int] = frozenset()

@@ -15,7 +15,7 @@ given up first under overload (:meth:`LoadAccounting.dearest`), which 000 leaves
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import sub
 from typing import NamedTuple
 
@@ -75,6 +75,9 @@ class Work(NamedTuple):
         return Work(*map(sub, self, before))
 
 
+_NO_WORK = Work()
+
+
 class Counters:
     """Counts of one unit since the beginning.
 
@@ -99,8 +102,18 @@ class Counters:
         self.trials = self.trial_steps = self.trial_steps_full = self.trial_sent = self.trial_sent_full = 0
 
 
-def total(counters: Iterable[Counters]) -> Work:
+    def work(self) -> Work:
+        """Return them as the work of this unit."""
+        return Work(
+            self.stepped, self.redone, self.disturbed, self.retracted + self.repaired, self.trials, self.trial_steps,
+            self.trial_steps_full, self.trial_sent, self.trial_sent_full,
+        )  # fmt: skip
+
+
+def total(counters: Sequence[Counters]) -> Work:
     """Return the work of several units together."""
+    if len(counters) == 1:
+        return counters[0].work()
     stepped = redone = disturbed = sent = trials = steps = steps_full = trial_sent = trial_sent_full = 0
     for c in counters:
         stepped += c.stepped
@@ -160,13 +173,16 @@ class LoadAccounting:
         """
         began_us, arrivals, moved = self._begun
         costs = self.costs
-        done = [new.less(old) for new, old in zip(work, self._work, strict=True)]
+        done = [_NO_WORK if new == old else new.less(old) for new, old in zip(work, self._work, strict=True)]
         busy_us = (self.arrivals - arrivals) * costs.arrival_us + (self.moved - moved) * costs.moved_us
         for index, (name, own) in enumerate(zip(self.names, done, strict=True)):
             busy_us += (own.stepped + own.redone) * costs.step(name)
-            self._redone[index] += own.redone - _FADES * self._redone[index]
-            self._disturbed[index] += own.disturbed - _FADES * self._disturbed[index]
-            self._sent[index] += own.sent_again - _FADES * self._sent[index]
+            if own.redone or self._redone[index]:
+                self._redone[index] += own.redone - _FADES * self._redone[index]
+            if own.disturbed or self._disturbed[index]:
+                self._disturbed[index] += own.disturbed - _FADES * self._disturbed[index]
+            if own.sent_again or self._sent[index]:
+                self._sent[index] += own.sent_again - _FADES * self._sent[index]
         self.busy = busy_us / ((now_us - began_us) * costs.available)
         self._last_span = began_us, now_us
         self._ends_us, self._begun = now_us + SPAN_US, (now_us, self.arrivals, self.moved)

@@ -163,7 +163,7 @@ def detector_metrics(level: int, by_key: Mapping[str, OrderingUnit], step_us: fl
         step_us: cost of a step.
     """
     units = list(by_key.values())
-    work = total(unit.counters for unit in units)
+    work = total([unit.counters for unit in units])
     return DetectorMetrics(
         level=level,
         units=len(units),

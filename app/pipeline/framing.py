@@ -29,6 +29,10 @@ FOLDED_MAX_US, FOLDED_SHARE = 2_000_000, 1 / 3
 #: decision 026 has the figures.
 RECORDED_US = 2_000_000
 
+#: The same where nothing is lost and nothing waits for what is late: the lateness of a recording of whole frames is
+#: known. A third of a window; a radio recording, which takes seconds for so much, gains nothing by it.
+RECORDED_FRAMES_US = 10_000_000
+
 _HEAD = struct.Struct("<qqI")
 _ALIGNMENT = 64
 _LEAST = 1024
@@ -99,6 +103,19 @@ def together(blocks: Iterable[TimedBlock], now_us: int, folded_us: int = NEVER_U
         return min(SHARE * late_us, most_us) if late_us > LATE_US else 0
 
     return divided(blocks, span_us)
+
+
+def recorded_us(*, framed: bool, late_us: int | None) -> int:
+    """Returns the arrival time of a portion of a recording that is played at full speed.
+
+    Args:
+        framed: True if an instant of the input is one frame.
+        late_us: how late its packets are at most; None if that is not known.
+
+    >>> [recorded_us(framed=framed, late_us=late_us) for framed, late_us in ((True, 0), (True, None), (False, 0))]
+    [10000000, 2000000, 2000000]
+    """
+    return RECORDED_FRAMES_US if framed and late_us is not None else RECORDED_US
 
 
 def divided(blocks: Iterable[TimedBlock], span_us_at: Callable[[TimedBlock], float]) -> Iterator[list[TimedBlock]]:

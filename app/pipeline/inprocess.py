@@ -17,7 +17,7 @@ from app.base.garbage import collect_rarely
 from app.base.pace import NEVER_US, Pace, Waiter, wall_us
 from app.pipeline.commits import CommitLog
 from app.pipeline.disk_full import SpaceWaiter, is_full
-from app.pipeline.framing import RECORDED_US, divided
+from app.pipeline.framing import divided, recorded_us
 from app.pipeline.options import load_pipeline
 from app.pipeline.state_store import StateStore
 from app.sources.interface import Recording, end_past_silence_us
@@ -127,10 +127,10 @@ class InProcessHost:
         """Processes blocks when they are due; returns the offset reached: ``end_us``, or earlier after a stop."""
         # At full speed latency does not matter: a pipeline that adapts to load takes portions and emits later.
         full_speed = self._config.speed == 0 and self._recording.is_finished and self._pipeline.adapts
-        span_us = RECORDED_US if full_speed else 0
         late_us = self._recording.late_most_us if full_speed else None
-        framed = ((arrival_us, pace.due_wall_us(arrival_us), payload) for arrival_us, payload in blocks)
-        for portion in divided(framed, lambda block: span_us):
+        span_us = recorded_us(framed=self._recording.sheet.quality.framed, late_us=late_us) if full_speed else 0
+        timed = ((arrival_us, pace.due_wall_us(arrival_us), payload) for arrival_us, payload in blocks)
+        for portion in divided(timed, lambda block: span_us):
             arrival_us, due_us, _ = portion[0]
             waiter.sleep_until(due_us)
             if waiter.stopped:

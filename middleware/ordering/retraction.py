@@ -72,6 +72,8 @@ class RetractionChooser:
 
     def end_span(self, work: Work, step_us: float, compare_us: float, price_us: float) -> Mode:
         """Add the trials of a span; return the mode from now on."""
+        if not work.trials and not self._sums[0]:
+            return self.mode  # no trial was ever made
         new = (work.trials, work.trial_steps, work.trial_sent, work.trial_steps_full, work.trial_sent_full)
         self._sums = _faded(self._sums, new)
         trials, steps, sent, steps_full, sent_full = self._sums

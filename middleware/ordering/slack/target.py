@@ -66,9 +66,11 @@ class TargetSlack(WaitForK):
             return
         in_time, self._counted = max(0, inputs - self._counted), inputs
         share = self.target.late_share
-        self._fitted_us *= exp(-self._rate * in_time)
-        self._rate = min(self._rate * exp(min(SLOWER * share * in_time, SLOWER)), FASTEST * share)
-        self._fit()
+        if self._fitted_us:
+            self._fitted_us *= exp(-self._rate * in_time)
+            self._fit()
+        if self._rate < FASTEST * share:
+            self._rate = min(self._rate * exp(min(SLOWER * share * in_time, SLOWER)), FASTEST * share)
 
     def announce(self, delay_us: int) -> None:
         """Raise K before the first input arrives that late."""
