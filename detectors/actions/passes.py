@@ -53,6 +53,7 @@ class StrikeState(msgspec.Struct, frozen=True, gc=False):
             play: a dribble, which becomes a pass if a team mate has the next contact.
         restart: the kick from rest that was judged without a release, as its release may still arrive.
         judged_us: time of the kick whose release, or block, was judged last.
+        attempted_us: time of the kick that was an attempt last.
     """
 
     attacks: Team = ""
@@ -62,6 +63,7 @@ class StrikeState(msgspec.Struct, frozen=True, gc=False):
     waiting: Event | None = None
     restart: Event | None = None
     judged_us: int | None = None
+    attempted_us: int | None = None
 
 
 class Strikes:
@@ -106,40 +108,60 @@ class Strikes:
 
     def step(self, state: StrikeState, event: Event) -> Step[StrikeState]:
         """Note frames, phases and contacts; judge a release in play, or the restart."""
+        if event.kind == "frame":
+            waiting, restart, judged_us, attempted_us = (
+                state.waiting,
+                state.restart,
+                state.judged_us,
+                state.attempted_us,
+            )
+            return StrikeState(
+                state.attacks, state.dead, event, state.contacts, waiting, restart, judged_us, attempted_us
+            ), NOTHING
+        after, out = self._judge(state, event, payload_of(event))
+        if out:
+            attempted_us = round(number(payload_of(out[0]), "kick_us"))
+            after = msgspec.structs.replace(after, attempted_us=attempted_us)
+        return after, out
+
+    def _judge(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
         kind = event.kind
-        if kind == "frame":
-            waiting, restart, judged_us = state.waiting, state.restart, state.judged_us
-            return StrikeState(state.attacks, state.dead, event, state.contacts, waiting, restart, judged_us), NOTHING
-        payload = payload_of(event)
         if kind == "direction":
             return msgspec.structs.replace(state, attacks=payload.team), NOTHING
         if kind == "phase.dead":
-            return StrikeState(state.attacks, True, state.frame, (), None), NOTHING
+            return self._since_then(state, dead=True), NOTHING
         if kind == "phase.live":
             return self._judge_restart(state, event, payload)
         if kind != "kick.released":
             return self.touched(state, event, payload)
         if state.dead:
-            return StrikeState(state.attacks, True, state.frame, state.contacts, event), NOTHING
+            return self._since_then(state, dead=True, contacts=state.contacts, waiting=event), NOTHING
         kick_us = round(number(payload, "kick_us"))
-        after = StrikeState(state.attacks, False, state.frame, state.contacts, judged_us=kick_us)
+        after = self._since_then(state, dead=False, contacts=state.contacts, judged_us=kick_us)
         if state.judged_us == kick_us or state.frame is None:
             return after, NOTHING
         if self._is_judged(state, payload) or self._is_rebound(state, payload):
             return after, NOTHING
-        return self.released(after, event, payload, frame_of(state.frame), restart=False)
+        return self.released(after, event.ts_us, event, payload, frame_of(state.frame), restart=False)
+
+    @staticmethod
+    def _since_then(
+        state: StrikeState, *, dead: bool, contacts: tuple[Event, ...] = (), waiting: Event | None = None,
+        judged_us: int | None = None,
+    ) -> StrikeState:  # fmt: skip
+        """Keep the direction, the newest frame and the newest attempt of a state; all else is as given."""
+        attempted_us = state.attempted_us
+        return StrikeState(state.attacks, dead, state.frame, contacts, waiting, None, judged_us, attempted_us)
 
     def touched(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
         """Store a contact, which ends a dribble."""
         contacts = (*state.contacts[-3:], event)
-        waiting = state.waiting if state.dead else None
-        restart, judged_us = state.restart, state.judged_us
-        return StrikeState(state.attacks, state.dead, state.frame, contacts, waiting, restart, judged_us), NOTHING
+        return msgspec.structs.replace(state, contacts=contacts, waiting=state.waiting if state.dead else None), NOTHING
 
     def released(
-        self, state: StrikeState, event: Event, release: EventPayload, frame: Frame, *, restart: bool
+        self, state: StrikeState, now_us: int, event: Event, release: EventPayload, frame: Frame, *, restart: bool
     ) -> Step[StrikeState]:
-        """Judge a kick in play, or one that brought the ball into play."""
+        """Judge at ``now_us`` a kick in play, or one that brought the ball into play; ``event`` is what showed it."""
         raise NotImplementedError
 
     def _judge_restart(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
@@ -147,20 +169,23 @@ class Strikes:
         if not state.dead:
             # The first kick-off of a stream that began before it: its release is judged as one in play.
             return state, NOTHING
-        alive = StrikeState(state.attacks, False, state.frame, state.contacts, None)
+        alive = self._since_then(state, dead=False, contacts=state.contacts)
         if state.frame is None or payload.detail["fallback"]:
             return alive, NOTHING
         frame, kick_us = frame_of(state.frame), round(number(payload, "kick_us"))
+        # A stop that evidence shows late was not known when its kick was judged as one in play.
+        if state.attempted_us is not None and abs(state.attempted_us - kick_us) <= self.parameters.restart_us:
+            return msgspec.structs.replace(alive, judged_us=state.attempted_us), NOTHING
         if state.waiting is not None:
             release = payload_of(state.waiting)
             if abs(round(number(release, "kick_us")) - kick_us) <= self.parameters.restart_us:
-                return self.released(alive, state.waiting, release, frame, restart=True)
+                return self.released(alive, event.ts_us, state.waiting, release, frame, restart=True)
         # Evidence may show a kick so late that others have played the ball since.
         played_on = "evidence" in payload.detail and event.ts_us - kick_us > self.parameters.restart_us
         struck = None if played_on else _release_of(payload, frame, kick_us)
         if struck is None:
             return alive, NOTHING
-        judged, out = self.released(alive, event, struck, frame, restart=True)
+        judged, out = self.released(alive, event.ts_us, event, struck, frame, restart=True)
         return msgspec.structs.replace(judged, restart=event), out
 
     #: Properties of the events that comparisons of a shot belong to.
@@ -398,7 +423,7 @@ class PassAttempt(Strikes):
         return after, (self._attempt(event.ts_us, state.waiting, release, reach),)
 
     def released(
-        self, state: StrikeState, event: Event, release: EventPayload, frame: Frame, *, restart: bool
+        self, state: StrikeState, now_us: int, event: Event, release: EventPayload, frame: Frame, *, restart: bool
     ) -> Step[StrikeState]:
         """Judge a pass, or a dribble until a mate's contact; the taker of a restart may not play the ball twice."""
         if self.shot_of(state, release, frame):
@@ -409,7 +434,7 @@ class PassAttempt(Strikes):
         sent = number(release, "vx_m_s") != 0.0 or number(release, "vy_m_s") != 0.0
         reach = others.get(release.team) if sent else None
         if not restart and self._is_met(state, release):
-            return state, (self._attempt(event.ts_us, event, release, reach),)
+            return state, (self._attempt(now_us, event, release, reach),)
         own_s = own.after_s if own is not None else math.inf
         # As soon as somebody else counts as first, if it is soon.
         if not restart and (own_s < soonest_s or own_s == soonest_s <= self.parameters.dribbled_s):
@@ -417,8 +442,7 @@ class PassAttempt(Strikes):
         if is_recording() and others and not restart:
             own_s = min(own_s, self.flight.horizon_s)
             note("the kicker at the ball, against the first other", own_s, "at least", soonest_s, unit="s")
-        now_us = state.frame.ts_us if state.frame is not None else event.ts_us
-        return state, (self._attempt(max(now_us, event.ts_us), event, release, reach),)
+        return state, (self._attempt(now_us, event, release, reach),)
 
     def _is_met(self, state: StrikeState, release: EventPayload) -> bool:
         """True if another player has the ball before it is known to have left: a mate, or an opponent a fast one."""

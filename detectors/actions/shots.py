@@ -65,23 +65,22 @@ class ShotAttempt(Strikes):
         kick, struck = blocked
         after = msgspec.structs.replace(after, judged_us=kick.ts_us)
         shot = self.blocked_shot(state, struck, payload)
-        return after, self._attempts(state, kick, struck, shot) if shot is not None else NOTHING
+        return after, self._attempts(event.ts_us, kick, struck, shot) if shot is not None else NOTHING
 
     def released(
-        self, state: StrikeState, event: Event, release: EventPayload, frame: Frame, *, restart: bool
+        self, state: StrikeState, now_us: int, event: Event, release: EventPayload, frame: Frame, *, restart: bool
     ) -> Step[StrikeState]:
         """Project the ball as it left its kicker."""
         shot = self.shot_of(state, release, frame)
-        return state, self._attempts(state, event, release, shot) if shot is not None else NOTHING
+        return state, self._attempts(now_us, event, release, shot) if shot is not None else NOTHING
 
-    def _attempts(self, state: StrikeState, event: Event, release: EventPayload, shot: Projection) -> tuple[Event, ...]:
+    def _attempts(self, now_us: int, event: Event, release: EventPayload, shot: Projection) -> tuple[Event, ...]:
         detail: dict[str, Scalar] = {
             "goal_y_m": round(shot.y_m, 2),
             "goal_z_m": round(shot.z_m, 2),
             "goal_after_s": round(shot.after_s, 2),
             "on_target": shot.on_target,
         }
-        now_us = max(event.ts_us, state.frame.ts_us) if state.frame is not None else event.ts_us
         kinds = ["shot.attempt"]
         if shot.on_target:
             kinds.append("shot.on_target_pred")

@@ -118,6 +118,24 @@ def test_a_restart_that_others_have_played_on_shows_no_pass(kick_s: float, more:
     assert [e.kind for e in found] == ["pass.attempt"] * passes
 
 
+def test_a_kick_that_was_a_pass_in_play_is_none_again_when_it_turns_out_to_be_a_restart() -> None:
+    kick = {"kick_us": 4_000_000, "kick_x_m": 0.0, "kick_y_m": 0.0, "kick_z_m": 0.1, "vx_m_s": 9.0}
+    frame = frame_event(3.96, (0.0, 0.0, 0.1), cast(home_8=(6.0, 0.0)))
+    released = event("kick.released", 4.2, "home_9", speed_after_m_s=9.0, **kick)
+    live = event("phase.live", 4.8, "home_9", "stop", **{**kick, "kick_us": 3_980_000}, fallback=False)
+    found = fold(PassAttempt(SHEET), [frame, released, event("phase.dead", 4.7, variant="stop"), live])
+    assert [found_event.ts_us for found_event in found] == [4_000_000]
+
+
+def test_a_pass_is_dated_within_the_horizon_of_what_makes_it_known() -> None:
+    kick = {"kick_us": 2_000_000, "kick_x_m": 0.0, "kick_y_m": 0.0, "kick_z_m": 0.1, "vx_m_s": 9.0}
+    frame = frame_event(3.96, (0.0, 0.0, 0.1), cast(home_8=(6.0, 0.0)))
+    causes = [event("phase.dead", 1, variant="stop"), event("kick.released", 2.2, "home_9", **kick), frame]
+    live = event("phase.live", 3.960001, "home_9", "stop", **kick, fallback=False)
+    detector = PassAttempt(SHEET)
+    assert [found.ts_us for found in fold(detector, [*causes, live])] == [live.ts_us - detector.spec.horizon_us]
+
+
 @pytest.mark.parametrize(("shape", "passes"), [(False, 1), (True, 0)], ids=["corner kick", "penalty kick"])
 def test_a_kick_that_only_players_show_is_a_pass_but_for_a_penalty_kick(shape: bool, passes: int) -> None:
     more = {"kick_us": 5_000_000, "fallback": False, "penalty_shape": shape}
