@@ -21,6 +21,8 @@ PATIENCE_S = 20.0
 AFTERMATH_S = 5.0
 #: Length of a half of extra time (Law 7), and of the pause before each.
 EXTRA_S, EXTRA_BREAK_S = 900.0, 60.0
+#: So long a half is extended for a penalty kick at most, so that it ends if nobody takes it.
+_PENALTY_S = 120.0
 #: In a long break everybody leaves the surroundings of the pitch.
 _LONG_BREAK_S, _AWAY_M = 300.0, 14.0
 
@@ -39,12 +41,18 @@ def step(state: State) -> None:
     if played_s < half_s + state.added_s:
         return
     waited_s = played_s - half_s - state.added_s
-    if state.restart is not None and state.restart.kind == "penalty" and waited_s < 120.0:
+    if _is_penalty(state) and waited_s < _PENALTY_S:
         return
     x = abs(state.ball.position[0])
     quiet = not state.live or (x < state.half_x - 30.0 and state.flight is None)
     if quiet or (waited_s > PATIENCE_S and state.flight is None) or waited_s > 2.0 * PATIENCE_S:
         _end(state)
+
+
+def _is_penalty(state: State) -> bool:
+    """True from the award of a penalty kick until its ball is played, out or in the goal: the half lasts so long."""
+    kicked = state.flight is not None and state.flight.restart == "penalty"
+    return kicked or (state.restart is not None and state.restart.kind == "penalty")
 
 
 def _add(state: State) -> None:

@@ -128,6 +128,16 @@ def test_a_penalty_waits_for_its_taker() -> None:
     assert of_kind(instructed, "shot.attempt")[0].detail["what"] == "foot"
 
 
+def test_a_half_is_extended_for_a_penalty_kick_until_its_ball_is_in_the_goal() -> None:
+    over_s = 2700.0 + 60.0 + 45.0  # a half, added time, and all the patience of the referee
+    opening = Opening(ball=(41.5, 0.0, 0.11), restart="penalty", restart_team=0, clock_s=over_s)
+    taker = of_kind(act(opening, seconds=9.0, still=False), "restart.penalty")[0].person
+    shot = Instruction("shot", taker, at_s=6.0, target=(52.5, 3.0, 0.4), speed_m_s=26.0)
+    match = act(opening, shot, seconds=12.0, still=False)
+    scored, ended = of_kind(match, "goal.scored")[0], of_kind(match, "period.end")[0]
+    assert ended.t_s > scored.t_s
+
+
 def test_runs_and_stands_and_falls() -> None:
     opening = Opening({HOME_9: at(0, 0), HOME_10: at(5, 5)}, (20.0, 20.0, 0.11))
     match = act(
