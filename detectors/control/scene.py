@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from operator import attrgetter
 from typing import Annotated
 
 import msgspec
@@ -23,6 +24,8 @@ from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 Bodies = tuple[BodyState, ...]
+
+_X_M = attrgetter("x_m")
 
 
 class SceneParameters(msgspec.Struct, frozen=True):
@@ -157,9 +160,10 @@ def keepers_of(sheet: MatchSheet) -> frozenset[str]:
 def outfield(team: Bodies, sign: float, keepers: Collection[str]) -> tuple[BodyState | None, list[BodyState]]:
     """A team's goalkeeper and the others, the rearmost first; ``sign`` as of :meth:`Scene.sign`, not 0.
 
+    Of a team that is sorted by object id, as scenes and frames have it, who stand equally far keep that order.
     Without a goalkeeper of the sheet (sent off, or an unknown team), the rearmost player counts as goalkeeper.
     """
-    ordered = sorted(team, key=lambda b: (sign * b.x_m, b.object_id))
+    ordered = sorted(team, key=_X_M, reverse=sign < 0.0)
     if not ordered:
         return None, []
     keeper = next((b for b in ordered if b.object_id in keepers), ordered[0])
