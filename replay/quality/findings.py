@@ -69,7 +69,7 @@ class InputLimits(msgspec.Struct, frozen=True):
     straight_share: Annotated[float, reason("friction and drag slow a measured ball at each step")] = 0.5
     height_span_s: Annotated[float, reason("a real match begins with 15 s on the ground; no minute of it is so")] = 60.0
     height_max_m: Annotated[float, reason("the highest kicks stay below 35 m")] = 45.0
-    turn_span_s: Annotated[float, reason("Law 7: halves of 45 minutes, with ten of added time")] = 3_300.0
+    turn_span_s: Annotated[float, reason("Law 7: 45 minutes and 15 of half-time; ours: 15 added and before")] = 4_500.0
     no_pass_s: Annotated[float, reason("matches have 15 passes a minute; five minutes without one are none")] = 300.0
 
 
