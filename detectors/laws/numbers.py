@@ -2,12 +2,13 @@
 
 Theory of operation
 -------------------
-Once a second the detector samples who plays (1.8 decides it); samples count while play is live. A player who has
-played in some samples is *fielded*. If another player of the team stays on the pitch, he is a substitute for the
-fielded mate who has been off longest. A fielded player who has been off for a minute of live play, without a
-substitute, may have been sent off. If he returns (he was treated), that is withdrawn. A player lost from tracking
-counts as substituted only once a substitute is on the pitch, because a tag may fail at the line; he never counts as
-sent off.
+Once a second the detector samples who plays (1.8 decides it); samples count while play is live. They do not count
+while more players of a team are seen off the pitch than a match may go on without (Law 3): then the teams have left for
+half-time, whatever the ball shows. A player who has played in some samples is *fielded*. If another player of the team
+stays on the pitch, he is a substitute for the fielded mate who has been off longest. A fielded player who has been off
+for a minute of live play, without a substitute, may have been sent off. If he returns (he was treated), that is
+withdrawn. A player lost from tracking counts as substituted only once a substitute is on the pitch, because a tag may
+fail at the line; he never counts as sent off.
 
 Teams may differ in number. A substitution or red card of the officials (1.10) counts at once.
 """
@@ -35,12 +36,14 @@ class NumbersParameters(msgspec.Struct, frozen=True):
         first_looks: a player who is on the pitch in the first samples begins the match.
         on_looks: a player who is on the pitch in this many samples has come on.
         off_looks: a player who is off the pitch in this many samples may have been sent off.
+        off_most: with more fielded players of a team seen off the pitch, the match does not go on.
     """
 
     every_us: Annotated[int, reason("Ours.")] = 1_000_000
     first_looks: Annotated[int, reason("Ours.")] = 10
     on_looks: Annotated[int, reason("Ours: a trainer crosses the pitch in dead play only.")] = 3
     off_looks: Annotated[int, reason("Hierarchy 9.12: 60 s.")] = 60
+    off_most: Annotated[int, reason("Law 3: a match does not go on with fewer than seven of eleven.")] = 4
 
 
 class PlayerCount(msgspec.Struct, frozen=True, gc=False):
@@ -163,7 +166,7 @@ class PlayersOnPitch:
         outside = {body.object_id for body in frame.others if body.team}
         due_us = event.ts_us // p.every_us * p.every_us + p.every_us
         fielded = set(state.fielded)
-        step = int(state.live)
+        step = int(state.live and not self._have_left(state))
         new = _count_samples(state.new, inside - fielded - set(state.ineligible), set(), event.ts_us, step)
         away = _count_samples(state.away, fielded - inside, outside, event.ts_us, step)
         state = msgspec.structs.replace(state, new=new, away=away, samples=state.samples + step, due_us=due_us)
@@ -184,6 +187,11 @@ class PlayersOnPitch:
                 state, emitted = _withdraw(state, event, suspected)
                 out += emitted
         return state, out or NOTHING
+
+    def _have_left(self, state: FieldedState) -> bool:
+        """True if so many players of a team are seen off the pitch that the match cannot go on."""
+        off = [team_of(count.player, self._sheet) for count in state.away if count.seen]
+        return max(off.count("home"), off.count("away")) > self.parameters.off_most
 
     def _come_on(self, state: FieldedState, event: Event, count: PlayerCount) -> tuple[FieldedState, tuple[Event, ...]]:
         """Field a player who stays on the pitch: he begins the match, or is the substitute of a mate who is off."""

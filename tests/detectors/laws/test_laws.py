@@ -350,6 +350,7 @@ def test_at_half_time_all_go_and_nobody_is_changed():
         numbers(*looks(1, 30), dead(30.0), *looks(31, 900, outside), *looks(900, 910), live(910.0), *looks(911, 990))
         == []
     )
+    assert numbers(*looks(1, 30), *looks(30, 200, outside), *looks(200, 300)) == [], "a ball that lies there looks live"
 
 
 def test_a_player_off_for_a_minute_may_be_sent_off_and_is_not_if_he_comes_back():
