@@ -68,6 +68,9 @@ class EndingKicks:
         p, ready = self.parameters, ready_at(state.watch, self.parameters.setting_off, self.pitch, state.cause)
         if ready is not None:
             return ready
+        if rest.found_us < 0 and rest.last_us - rest.fresh_us >= p.rest.frozen_us:
+            # Its position is repeated: others may pass where it lay, once its taker has left it.
+            rest = msgspec.structs.replace(rest, taker=rest.closest, taker_m=rest.closest_m)
         if rest.since_us < 0 or rest.last_us - rest.since_us < p.rest_us or rest.taker_m > p.reach_m:
             return None
         if state.cause == "goal" and not rest.shape:

@@ -38,16 +38,14 @@ import math
 import msgspec
 
 from detectors.ball.lines import IN_LINES, OUT_LINES
-from detectors.decisions import at_least, at_most, is_over
+from detectors.decisions import at_least, is_over
 from detectors.emission import make_event
 from detectors.play.dead_ball_kicks import (
     JUMPED,
     NO_REST,
     Rest,
-    apart_m,
     extend_rest,
     found_elsewhere,
-    left_unseen_us,
     nearest,
     while_unseen,
 )
@@ -75,7 +73,7 @@ from detectors.play.phase_state import (
     turned,
     with_peak,
 )
-from detectors.play.restart_kicks import RestartKickParameters, attackers_of, may_restart
+from detectors.play.restart_kicks import RestartKickParameters, attackers_of
 from detectors.play.setting_off import Watch, paced, watched
 from detectors.play.stalls import (
     NO_STALL,
@@ -87,6 +85,7 @@ from detectors.play.stalls import (
     update_handled,
     update_stall,
 )
+from detectors.play.unseen_ball import UnseenBall
 from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet
 from football.payloads import (
@@ -134,6 +133,7 @@ class PlayPhase:
         self._rest, self._quick = (p.rest_us, "phase.rest_us"), (p.evidence.quick_us, "phase.evidence.quick_us")
         self.pitch = pitch_of(sheet)
         self._kicks = EndingKicks(p, self.kick, self.pitch)
+        self._unseen = UnseenBall(p, self.kick, self.pitch, self._kicks, self._rest)
         self._slow2 = self.parameters.stall.slow_m_s**2
         self.spec = Spec(
             name="play_phase",
@@ -173,7 +173,7 @@ class PlayPhase:
                 if state.mode == "live":
                     return state, NOTHING
                 state = self._watched(state, event.ts_us, frame, None)
-                return self._ended_unseen(state, event.ts_us, frame, None, rest) or (state, NOTHING)
+                return self._unseen.ended(state, event.ts_us, frame, None, rest) or (state, NOTHING)
             return self._frame(state, event.ts_us, frame, frame.ball)
         payload = payload_of(event)
         if event.kind == "direction":
@@ -282,7 +282,7 @@ class PlayPhase:
     ) -> Step[PhaseState]:  # fmt: skip
         """Play goes on, or begins if nothing was known of it."""
         mode = state.mode
-        if mode == "unknown" and (begun := self._ended_unseen(state, now_us, frame, ball, rest)) is not None:
+        if mode == "unknown" and (begun := self._unseen.ended(state, now_us, frame, ball, rest)) is not None:
             return begun
         left_rest = state.left_rest if mode == "live" else None
         if mode == "live":
@@ -323,36 +323,6 @@ class PlayPhase:
         p, about = self.parameters.setting_off, (state.cause, state.line, state.attacks_x)
         watch = watched(state.watch, p, self.kick, self.pitch, now_us, frame, ball, *about)
         return msgspec.structs.replace(state, watch=watch)
-
-    def _ended_unseen(
-        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState | None, rest: Rest
-    ) -> Step[PhaseState] | None:
-        """Bring a ball that is not seen into play, if who stood ready and everybody else have set off."""
-        p, watch = self.parameters, state.watch
-        if watch.off_us < 0 or state.stopped:
-            return None
-        ready = self._kicks.ready(state, rest)
-        if ready is None or (state.mode == "unknown" and not ready.shape):
-            return None
-        if ball is not None:
-            away_m = math.hypot(ball.x_m - ready.x_m, ball.y_m - ready.y_m)
-            if now_us - watch.fresh_us < p.rest.frozen_us:
-                # One that is seen to leave where it lay is a kick of its own.
-                leaves = rest.away_us < 0 and now_us - rest.last_us <= p.rest.travel_us
-                if leaves or away_m < p.travel_m or not self.pitch.inside(ball.x_m, ball.y_m):
-                    return None
-            # A ball whose position is repeated lies there, or is lost: then its taker has gone.
-            elif away_m <= p.setting_off.corner_m and apart_m(ready.taker, frame, ball) < p.setting_off.taker_left_m:
-                return None
-        kick_us = watch.off_us - p.setting_off.lag_us
-        at_us = max(kick_us, now_us - self.spec.horizon_us + 1, state.turned_us + 1)
-        live = live_event(state, p.rest, at_us, ball, ready, None, kick_us)
-        # Before a kick-off the ball has been dead, also if the stream began when it lay at the centre already.
-        lay = stalled_event(at_us - 1, ready.x_m, ready.y_m, 0.0, "still", ready.since_us)
-        dead = (lay,) if state.mode == "unknown" else ()
-        kept = Watch(ball_x_m=watch.ball_x_m, ball_y_m=watch.ball_y_m, fresh_us=watch.fresh_us)
-        after = turned(state, "live", state.cause, turned_us=at_us, lost_us=state.lost_us, watch=kept)
-        return after, (*dead, live)
 
     def _is_stopped(
         self, state: PhaseState, stall: Stall, now_us: int, ball: BallState, near: BodyState | None
@@ -410,7 +380,7 @@ class PlayPhase:
         ended = None if slow else self._kicks.ended(state, now_us, frame, ball, rest, self._rest)
         if ended is not None:
             return self._resume(ended, now_us, ball, rest)
-        if (begun := self._ended_unseen(state, now_us, frame, ball, rest)) is not None:
+        if (begun := self._unseen.ended(state, now_us, frame, ball, rest)) is not None:
             return begun
         case = self._case(state, now_us, frame, ball, slow, rest)
         # A ball that has just left where it lay may still prove to be a restart.
@@ -462,36 +432,14 @@ class PlayPhase:
         if live is None:
             played_us = contacts[0].at_us if contacts else now_us - case.moved_us
             at_us = max(played_us - 1, now_us - self.spec.horizon_us, state.turned_us + 1)
-            live = self._unseen_restart(state, at_us, ball, played_us)
+            live = self._unseen.restart(state, at_us, ball, played_us)
             if live is None:
-                begun_us = self._begun_unseen_us(state, played_us)
+                begun_us = self._unseen.begun_us(state, played_us)
                 live = live_event(state, self.parameters.rest, at_us, ball, NO_REST, begun_us)
         live = corrected(live, finding, tuple(c.id for c in contacts if c.id != live.id))
         played = (contacts[-1].at_us,) if contacts else ()
         after = turned(state, "live", payload_of(live).variant, played=played, turned_us=live.ts_us)
         return after, (live,)
-
-    def _begun_unseen_us(self, state: PhaseState, played_us: int) -> int:
-        """When play began of which ``played_us`` is the first sign: in the middle of a time without the ball before."""
-        p, left = self.parameters, state.left_rest
-        if left is None or played_us - left.found_us > p.found_us or left.found_us - left.away_us < p.unseen_us:
-            return played_us
-        return min(played_us, (left.away_us + left.found_us) // 2)
-
-    def _unseen_restart(self, state: PhaseState, at_us: int, ball: BallState, played_us: int) -> Event | None:
-        """The restart of a ball that is played on, if its taker has left the place while it was not seen."""
-        p, left_rest = self.parameters, state.left_rest
-        kick_us = -1 if left_rest is None else left_unseen_us(left_rest, p.rest)
-        if left_rest is None or kick_us < 0 or (state.cause == "goal" and not left_rest.shape):
-            return None
-        what, since_us, about = "time since the ball was found", played_us - left_rest.found_us, "phase.live"
-        taken = (
-            at_most(what, since_us, p.found_us, "phase.found_us", about)
-            and at_least("time that the ball had rested", left_rest.last_us - left_rest.since_us, *self._rest, about)
-            and at_most("the taker from the ball", left_rest.taker_m, p.reach_m, "phase.reach_m", about)
-            and may_restart(self.pitch, self.kick, state.cause, state.line, left_rest.x_m, left_rest.y_m)
-        )
-        return live_event(state, p.rest, at_us, ball, left_rest, None, kick_us) if taken else None
 
     def _resume(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> Step[PhaseState]:
         """Bring the ball into play by a kick from rest."""

@@ -100,3 +100,12 @@ def test_a_calm_before_a_kick_from_rest_was_a_stoppage_also_in_a_defenders_penal
     rows = rows_of(concluded(events, SHEET, "restart.", "play."))
     stopped = [("play.dead", "stop", ""), ("play.live", "stop", "home"), ("restart.free_kick", "short", "home")]
     assert sorted(rows) == (stopped if off_s < 9.0 else [])
+
+
+def test_who_has_left_a_repeated_position_has_taken_the_kick():
+    lies = (20.0, -12.0)
+    way = [*path((30.0, -5.0), lies, 1.0), *stay(lies, 9.0)]
+    events = found(filmed(way, len(way) * STEP_S, 7.0, cast(home_7=(20.0, -12.5))))
+    (kick,) = [event for event in events if event.kind == "restart.free_kick"]
+    assert kick.payload.player == "home_7"
+    assert 6.6e6 <= kick.ts_us <= 7.1e6

@@ -1,0 +1,83 @@
+"""A ball that is not seen comes into play: what the players show of it, and when it was (part of 5.10)."""
+
+from __future__ import annotations
+
+import math
+
+from detectors.decisions import at_least, at_most
+from detectors.play.dead_ball_kicks import Rest, apart_m, left_unseen_us
+from detectors.play.ending_kicks import EndingKicks
+from detectors.play.phase_parameters import PhaseParameters
+from detectors.play.phase_state import PhaseState, live_event, stalled_event, turned
+from detectors.play.restart_kicks import RestartKickParameters, may_restart
+from detectors.play.setting_off import Watch
+from football.payloads import BallState, Frame
+from football.pitch import Pitch
+from middleware.events import Event
+
+
+class UnseenBall:
+    """Decides about a ball that is in no frame, or whose position is repeated, with limits that do not change."""
+
+    def __init__(
+        self,
+        parameters: PhaseParameters,
+        kick: RestartKickParameters,
+        pitch: Pitch,
+        kicks: EndingKicks,
+        rest: tuple[int, str],
+    ) -> None:
+        self.parameters, self.kick, self.pitch = parameters, kick, pitch
+        self._kicks, self._rest = kicks, rest
+
+    def ended(
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState | None, rest: Rest
+    ) -> tuple[PhaseState, tuple[Event, ...]] | None:
+        """Bring a ball that is not seen into play, if who stood ready and everybody else have set off."""
+        p, watch = self.parameters, state.watch
+        if watch.off_us < 0 or state.stopped:
+            return None
+        ready = self._kicks.ready(state, rest)
+        if ready is None or (state.mode == "unknown" and not ready.shape):
+            return None
+        if ball is not None:
+            away_m = math.hypot(ball.x_m - ready.x_m, ball.y_m - ready.y_m)
+            if now_us - watch.fresh_us < p.rest.frozen_us:
+                # One that is seen to leave where it lay is a kick of its own.
+                leaves = rest.away_us < 0 and now_us - rest.last_us <= p.rest.travel_us
+                if leaves or away_m < p.travel_m or not self.pitch.inside(ball.x_m, ball.y_m):
+                    return None
+            # A ball whose position is repeated lies there, or is lost: then its taker has gone.
+            elif away_m <= p.setting_off.corner_m and apart_m(ready.taker, frame, ball) < p.setting_off.taker_left_m:
+                return None
+        kick_us = watch.off_us - p.setting_off.lag_us
+        at_us = max(kick_us, now_us - p.evidence.window_us + 1, state.turned_us + 1)
+        live = live_event(state, p.rest, at_us, ball, ready, None, kick_us)
+        # Before a kick-off the ball has been dead, also if the stream began when it lay at the centre already.
+        lay = stalled_event(at_us - 1, ready.x_m, ready.y_m, 0.0, "still", ready.since_us)
+        dead = (lay,) if state.mode == "unknown" else ()
+        kept = Watch(ball_x_m=watch.ball_x_m, ball_y_m=watch.ball_y_m, fresh_us=watch.fresh_us)
+        after = turned(state, "live", state.cause, turned_us=at_us, lost_us=state.lost_us, watch=kept)
+        return after, (*dead, live)
+
+    def begun_us(self, state: PhaseState, played_us: int) -> int:
+        """When play began of which ``played_us`` is the first sign: in the middle of a time without the ball before."""
+        p, left = self.parameters, state.left_rest
+        if left is None or played_us - left.found_us > p.found_us or left.found_us - left.away_us < p.unseen_us:
+            return played_us
+        return min(played_us, (left.away_us + left.found_us) // 2)
+
+    def restart(self, state: PhaseState, at_us: int, ball: BallState, played_us: int) -> Event | None:
+        """The restart of a ball that is played on, if its taker has left the place while it was not seen."""
+        p, left_rest = self.parameters, state.left_rest
+        kick_us = -1 if left_rest is None else left_unseen_us(left_rest, p.rest)
+        if left_rest is None or kick_us < 0 or (state.cause == "goal" and not left_rest.shape):
+            return None
+        what, since_us, about = "time since the ball was found", played_us - left_rest.found_us, "phase.live"
+        taken = (
+            at_most(what, since_us, p.found_us, "phase.found_us", about)
+            and at_least("time that the ball had rested", left_rest.last_us - left_rest.since_us, *self._rest, about)
+            and at_most("the taker from the ball", left_rest.taker_m, p.reach_m, "phase.reach_m", about)
+            and may_restart(self.pitch, self.kick, state.cause, state.line, left_rest.x_m, left_rest.y_m)
+        )
+        return live_event(state, p.rest, at_us, ball, left_rest, None, kick_us) if taken else None
