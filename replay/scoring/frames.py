@@ -25,7 +25,7 @@ class FrameScore(msgspec.Struct, frozen=True):
     """Share of ``frames`` on which truth and detections agree.
 
     ``live``: the same when a detection counts from when it was known. ``longest_wrong_s``: the longest time without
-    agreement, over the frames that are asked about.
+    agreement, over the frames that are asked about; the time of others does not count.
     """
 
     frames: int
@@ -46,12 +46,12 @@ def score_frames(flags: Flags, found: Iterable[EventRecord], marks: Iterable[Mar
     """
     records = sorted(found, key=lambda r: (r.ts_us, r.level, r.id))
     dated, live = (in_play(flags.ts_us, dead_spans(records, as_known=known)) for known in (False, True))
-    right = dated == flags.in_play
-    longest_s = longest_wrong_s(flags.ts_us, right)
+    right, lasts_us = dated == flags.in_play, _lasts_us(flags)
+    longest_s = longest_wrong_s(lasts_us, right)
     scores = {"in_play": FrameScore(len(dated), _share(right), _share(live == flags.in_play), longest_s)}
     in_possession = flags.in_play & ((flags.team == "home") | (flags.team == "away"))
     agree = teams_at(flags.ts_us[in_possession], records) == flags.team[in_possession]
-    longest_s = longest_wrong_s(flags.ts_us[in_possession], agree)
+    longest_s = longest_wrong_s(lasts_us[in_possession], agree)
     scores["team_possession"] = FrameScore(int(in_possession.sum()), _share(agree), None, longest_s)
     begun = list(marks)
     for name, kind, each in _STATES:
@@ -66,13 +66,13 @@ def _state_score(
 
     Of a state that each team has, a frame counts once a team.
     """
-    asked_us, right = [np.zeros(0, np.int64)], [np.zeros(0, np.bool_)]
+    lasts_us, asked_us, right = _lasts_us(flags), [np.zeros(0, np.int64)], [np.zeros(0, np.bool_)]
     shown = [(_begun_us(r), r.kind, r.team, r.variant) for r in found if r.kind in (kind, "play.dead")]
     true = [(m.ts_us, m.kind, m.team, m.variant) for m in truth if m.kind in (kind, "play.dead")]
     for team in ("home", "away") if each else ("",):
         expected, got = (_held(flags.ts_us, kind, events, team) for events in (true, shown))
         asked = flags.in_play & (expected != "")
-        asked_us.append(flags.ts_us[asked])
+        asked_us.append(lasts_us[asked])
         right.append(expected[asked] == got[asked])
     agree = np.concatenate(right)
     longest_s = max(longest_wrong_s(at_us, one) for at_us, one in zip(asked_us, right, strict=True))
@@ -97,17 +97,24 @@ def _held(ts_us: Ints, kind: str, events: Iterable[tuple[int, str, str, str]], t
     return np.asarray(states[np.searchsorted(times, ts_us, "right")], dtype=object)
 
 
-def longest_wrong_s(ts_us: Ints, right: Bools) -> float:
-    """Return the longest time from a frame that is wrong to the next one that is right, or to the last.
+def _lasts_us(flags: Flags) -> Ints:
+    """How long each frame lasts: until the next one; the last one has no length."""
+    return np.diff(flags.ts_us, append=flags.ts_us[-1:])
 
-    >>> longest_wrong_s(np.array([0, 1_000_000, 2_000_000, 3_000_000]), np.array([True, False, False, True]))
-    2.0
+
+def longest_wrong_s(lasts_us: Ints, right: Bools) -> float:
+    """Return the longest time of frames that are wrong one after the other.
+
+    Args:
+        lasts_us: how long each frame lasts.
+        right: which frames are right.
+
+    >>> longest_wrong_s(np.array([1_000_000, 1_000_000, 1_500_000, 0]), np.array([True, False, False, True]))
+    2.5
     """
-    edges = np.flatnonzero(np.diff(np.concatenate([[True], right, [True]]).astype(np.int64)))
-    if not len(edges):
-        return 0.0
-    begins, ends = edges[::2], np.minimum(edges[1::2], len(ts_us) - 1)
-    return float((ts_us[ends] - ts_us[begins]).max()) / 1e6
+    wrong_us = np.cumsum(np.where(right, 0, lasts_us))
+    since_us = wrong_us - np.maximum.accumulate(np.where(right, wrong_us, 0))
+    return float(since_us.max(initial=0)) / 1e6
 
 
 def dead_spans(records: Sequence[EventRecord], *, as_known: bool) -> Spans:

@@ -192,6 +192,15 @@ def test_a_team_has_the_ball_until_the_other_gets_it_on_frames_in_play():
     assert (frames.frames, frames.agreement) == (6, pytest.approx(5 / 6))
 
 
+def test_a_stoppage_does_not_count_as_time_with_the_wrong_team():
+    ts_us = np.arange(100) * SECOND_US
+    in_play = (ts_us < 10 * SECOND_US) | (ts_us >= 90 * SECOND_US)
+    flags = Flags(ts_us, in_play, np.array(["home"] * 92 + ["away"] * 8, dtype=object))
+    shown = [found("team.possession", 0), found("team.possession", 9, "away_1")]
+    figure = score(Truth("t", (), frozenset(), flags=flags), shown).frames["team_possession"]
+    assert (figure.frames, figure.longest_wrong_s) == (20, 3.0)
+
+
 def begins(kind: str, at_s: float, variant: str, team: str = "home") -> EventRecord:
     """A state that begins, and is known two seconds later."""
     record = found(kind, at_s + 2.0, f"{team}_1", variant, since_us=round(at_s * 1e6))
