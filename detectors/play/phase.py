@@ -68,6 +68,7 @@ from detectors.play.phase_state import (
     STOPPAGE_CAUSES,
     PhaseState,
     ended_by_silence,
+    is_repeated,
     live_event,
     stalled_event,
     turned,
@@ -224,7 +225,7 @@ class PlayPhase:
         return turned(state, "live", state.cause, turned_us=live.ts_us), (live,)
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
-        if (dead := ended_by_silence(state, self.parameters, now_us)) is not None:
+        if (dead := ended_by_silence(state, self.parameters, now_us, ball)) is not None:
             return turned(state, "dead", "stop", turned_us=now_us), (dead,)
         exit_event = state.exit
         if exit_event is not None:
@@ -266,8 +267,8 @@ class PlayPhase:
             far = nearest(frame, ball.x_m, ball.y_m)
             near = far if far[0] is not None else near
         stall = update_stall(state.stall, p, now_us, ball, slow, near[1])
-        if ball.x_m == state.watch.ball_x_m and ball.y_m == state.watch.ball_y_m and state.mode == "live":
-            stall = NO_STALL  # Its restart was not seen, and its position has been repeated since.
+        if is_repeated(state, ball):
+            stall = NO_STALL
         if (slow or stall.far_us >= 0) and self._is_stopped(state, stall, now_us, ball, near[0]):
             return self._end_stalled(state, now_us, ball, stall, rest)
         # In a penalty area a goalkeeper may have it in his hands.

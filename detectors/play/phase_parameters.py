@@ -41,7 +41,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         guard_m: greatest distance from the ball of a defender who keeps it in play (``keeper_us``).
         kicked_us: the kick that ends a pause is dated at most this long before the ball is seen to leave.
         found_us: a ball that was found elsewhere is played at most this long after, if its restart was not seen.
-        silence_us: a ball that was not seen for this long has been dead since: the sources paused, as at half-time.
+        silence_us: a ball that was not seen for this long has been dead since: it is half-time, or the sources paused.
         unseen_us: if the ball was unseen for this long before the first sign of play, the restart was taken meanwhile.
         goal_rest_us: after a goal, the ball lies for at least this long before a restart that is no kick-off.
         rest: limits of a rest.

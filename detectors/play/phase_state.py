@@ -104,13 +104,23 @@ def with_peak(state: PhaseState, p: PhaseParameters, pitch: Pitch, peak: Event, 
     return msgspec.structs.replace(state, peak=None, case=case)
 
 
-def ended_by_silence(state: PhaseState, p: PhaseParameters, now_us: int) -> Event | None:
-    """The ``phase.dead`` of a ball in play that is seen again after a long time; None if it is not so."""
+def ended_by_silence(state: PhaseState, p: PhaseParameters, now_us: int, ball: BallState) -> Event | None:
+    """The ``phase.dead`` of a ball in play that was not seen for a long time; None if it is not so.
+
+    A ball whose restart only players have shown, and whose position is repeated since, is not seen either.
+    """
     since_us = state.lost_us if state.lost_us >= 0 else state.seen_us
+    if is_repeated(state, ball):
+        since_us = state.turned_us
     if state.mode != "live" or since_us < 0 or now_us - since_us < p.silence_us:
         return None
     at_least("time without the ball", now_us - since_us, p.silence_us, "phase.silence_us", "phase.dead")
     return stalled_event(now_us, None, None, None, "unseen", since_us)
+
+
+def is_repeated(state: PhaseState, ball: BallState) -> bool:
+    """True if the ball in play has the position that it had before a restart that was not seen."""
+    return state.mode == "live" and ball.x_m == state.watch.ball_x_m and ball.y_m == state.watch.ball_y_m
 
 
 def stalled_event(

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
+from detectors.play.phase import PlayPhase
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, BodyState, build_frame
 from middleware.events import Event
-from tests.detectors.scene import Point, ball_track, cast, concluded, path, rows_of, stay
+from tests.detectors.scene import Point, ball_track, cast, concluded, fold, path, rows_of, stay
 
 SHEET = MatchSheet(attacks_positive_x="home")
 STEP_S = 0.04
@@ -109,3 +110,15 @@ def test_who_has_left_a_repeated_position_has_taken_the_kick():
     (kick,) = [event for event in events if event.kind == "restart.free_kick"]
     assert kick.payload.player == "home_7"
     assert 6.6e6 <= kick.ts_us <= 7.1e6
+
+
+def test_a_position_that_is_repeated_for_a_minute_after_a_restart_was_none():
+    """Everybody leaves at half-time, and the ball stays behind."""
+    lies = (20.0, -12.0)
+    way = [*path((30.0, -5.0), lies, 1.0), *stay(lies, 9.0)]
+    events = filmed(way, len(way) * STEP_S, 7.0, cast(home_7=(20.0, -12.5)))
+    last = next(event for event in reversed(events) if event.kind == "frame")
+    later = [msgspec.structs.replace(last, ts_us=at_s * 1_000_000, seq=last.seq + at_s) for at_s in (40, 62)]
+    first, live, dead = fold(PlayPhase(SHEET), [event for event in [*events, *later] if event.kind == "frame"])
+    assert [first.kind, live.kind, dead.kind] == ["phase.dead", "phase.live", "phase.dead"]
+    assert dead.payload.detail["since_us"] == live.ts_us
