@@ -349,7 +349,7 @@ def _cross(line: _Line, upwards: bool, path: tuple[float, float, float, float], 
     across_m = across_from_m + (across_to_m - across_from_m) * share
     if abs(across_m) > line.half_span_m:
         return
-    name = _goal_line_part(name, across_m)
+    name = goal_line_part(name, across_m)
     found.append((share, name))
     if is_recording():
         passed_m = to_m - line.low if upwards else line.high - to_m
@@ -361,7 +361,7 @@ def _cross(line: _Line, upwards: bool, path: tuple[float, float, float, float], 
             )
 
 
-def _goal_line_part(name: str, y_m: float) -> str:
+def goal_line_part(name: str, y_m: float) -> str:
     """A goal line has three parts: the mouth and the stretches to its +y and -y."""
     end, _, sense = name.partition(" goal ")
     if sense not in ("in", "out"):

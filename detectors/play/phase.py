@@ -5,7 +5,8 @@ Theory of operation
 Tracking has no whistle. A *stoppage*, the time in which the ball is dead, begins for one of four causes:
 
 * ``touch``, ``goal line``: the whole ball crosses an outer line and does not return at once (a track wobbles by some
-  decimetres, a dead ball stays out for seconds);
+  decimetres, a dead ball stays out for seconds), or it is found outside after it was not seen
+  (:mod:`detectors.play.unseen_ball`);
 * ``goal``: the ball is in a goal;
 * ``stop``: the ball *stalls*, as after a whistle. It lies within two metres for seconds, is slow and far from
   everybody, rolls away and nobody goes for it, or is carried at hand height. A defender may do that with a live ball in
@@ -244,6 +245,13 @@ class PlayPhase:
         unseen_us = now_us - state.lost_us if state.lost_us >= 0 else 0
         if 0 <= state.seen_us < now_us - self.parameters.rest.frozen_us:
             unseen_us = now_us - state.seen_us  # Perhaps no frame came in, either.
+        if state.mode == "live" and (unseen_us or state.outside_us >= 0 or state.watch.fresh_us >= 0):
+            state = self._unseen.found_outside(state, now_us, ball, unseen_us)
+            if (
+                state.outside_us >= 0
+                and (out := self._unseen.left_pitch(state, now_us, ball, self._settle)) is not None
+            ):
+                return out
         elsewhere: Rest | None = None
         if unseen_us or ball.run <= JUMPED:
             elsewhere = found_elsewhere(rest, self.parameters.rest, now_us, ball, unseen_us)
@@ -308,7 +316,8 @@ class PlayPhase:
             watch = msgspec.structs.replace(watch, ball_x_m=math.inf, ball_y_m=math.inf, fresh_us=-1)
         after = PhaseState(
             mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played,
-            state.turned_us, -1, now_us, state.mouth, handled, left_rest, watch, state.spread_m,
+            state.turned_us, -1, now_us, state.mouth, handled, left_rest, watch,
+            state.outside_us, state.crossed_us, state.spread_m,
         )  # fmt: skip
         return after, NOTHING
 

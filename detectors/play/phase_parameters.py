@@ -20,6 +20,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         settle_us: a ball that has crossed a line is dead after this time outside, on camera tracking.
         settle_rtls_us: a ball that has crossed a line is dead after this time outside, on radio.
         sure: least confidence of a ball in the goal that ends play at once.
+        outside_m: a ball that is found outside without having crossed a line is at least this far outside.
         post_m: nor does one so near to a post on camera tracking: where it has settled shows whether it is in the net.
         net_side_m: a ball in the net is at most this far outside the posts, as it is tracked.
         net_m: a ball in the net is at most this far behind the goal line, as it is tracked.
@@ -53,6 +54,10 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     settle_us: Annotated[int, reason("Optical tracks wobble over the line for less.")] = 400_000
     settle_rtls_us: Annotated[int, reason("A radio's ball is exact to some centimetres.")] = 100_000
     sure: Annotated[float, reason("More likely in than not.")] = 0.5
+    outside_m: Annotated[
+        float,
+        reason("Simulated seeds 401 to 420: balls in play are seen up to 0.43 m outside for the settling time."),
+    ] = 0.55
     post_m: Annotated[
         float, reason("Error of a keyed ball: 0.15 to 0.4 m (Linke et al. 2018, as the profile ragged has it).")
     ] = 0.4

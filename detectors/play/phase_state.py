@@ -56,6 +56,8 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         left_rest: of a dead ball, the rest that it had left when it was found elsewhere.
         handled: the newest time since then that a field player had the ball at hand height.
         watch: what players show while the ball is dead; once it is live again, where it was last seen before.
+        outside_us: when a ball in play was found outside, and has not been seen inside since; -1 of another.
+        crossed_us: when it is taken to have gone out.
         spread_m: median distance of the nearest player at a change of the ball's velocity in play.
     """
 
@@ -77,6 +79,8 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     handled: Handled = NOT_HANDLED
     left_rest: Rest | None = None
     watch: Watch = NO_WATCH
+    outside_us: int = -1
+    crossed_us: int = -1
     spread_m: float = SPREAD_BEGIN_M
 
 

@@ -1,18 +1,22 @@
-"""A ball that is not seen comes into play: what the players show of it, and when it was (part of 5.10)."""
+"""A ball that is not seen goes out or comes into play: what shows it, and when it was (part of 5.10)."""
 
 from __future__ import annotations
 
 import math
 
+import msgspec
+
+from detectors.ball.lines import goal_line_part
 from detectors.decisions import at_least, at_most
+from detectors.emission import make_event
 from detectors.play.dead_ball_kicks import Rest, apart_m, left_unseen_us
 from detectors.play.ending_kicks import EndingKicks
 from detectors.play.phase_parameters import PhaseParameters
-from detectors.play.phase_state import PhaseState, live_event, stalled_event, turned
+from detectors.play.phase_state import PhaseState, is_repeated, live_event, stalled_event, turned
 from detectors.play.restart_kicks import RestartKickParameters, may_restart
 from detectors.play.setting_off import Watch
-from football.payloads import BallState, Frame
-from football.pitch import Pitch
+from football.payloads import BallState, EventPayload, Frame, Scalar
+from football.pitch import Pitch, end_of
 from middleware.events import Event
 
 
@@ -59,6 +63,46 @@ class UnseenBall:
         kept = Watch(ball_x_m=watch.ball_x_m, ball_y_m=watch.ball_y_m, fresh_us=watch.fresh_us)
         after = turned(state, "live", state.cause, turned_us=at_us, lost_us=state.lost_us, watch=kept)
         return after, (*dead, live)
+
+    def found_outside(self, state: PhaseState, now_us: int, ball: BallState, unseen_us: int) -> PhaseState:
+        """The state with a ball in play that is found outside, without having been seen to cross a line.
+
+        The track errs about as much as the nearest player is away at contacts. Before its restart the ball had been
+        outside, so no line was crossed between two samples. When it went out again is not known: the middle of the time
+        without it errs least.
+        """
+        outside_us, crossed_us = state.outside_us, state.crossed_us
+        least_m = max(self.parameters.outside_m, state.spread_m)
+        if state.exit is not None or self.pitch.inside(ball.x_m, ball.y_m, least_m):
+            outside_us = crossed_us = -1
+        elif outside_us < 0:
+            if is_repeated(state, ball):
+                return state
+            if unseen_us or state.watch.fresh_us >= 0:
+                outside_us, crossed_us = now_us, (max(now_us - unseen_us, state.turned_us) + now_us) // 2
+        if outside_us == state.outside_us:
+            return state
+        return msgspec.structs.replace(state, outside_us=outside_us, crossed_us=crossed_us)
+
+    def left_pitch(
+        self, state: PhaseState, now_us: int, ball: BallState, settle: tuple[int, str]
+    ) -> tuple[PhaseState, tuple[Event, ...]] | None:
+        """End play by a ball that was found outside and has stayed there."""
+        what, about = "time since the ball was found outside", "phase.dead"
+        if not at_least(what, now_us - state.outside_us, *settle, about=about):
+            return None
+        pitch = self.pitch
+        beyond_x_m, beyond_y_m = abs(ball.x_m) - pitch.half_length_m, abs(ball.y_m) - pitch.half_width_m
+        x_m = math.copysign(min(abs(ball.x_m), pitch.half_length_m), ball.x_m)
+        y_m = math.copysign(min(abs(ball.y_m), pitch.half_width_m), ball.y_m)
+        if beyond_y_m >= beyond_x_m:
+            cause, line = "touch", "left touch out" if y_m > 0.0 else "right touch out"
+        else:
+            cause, line = "goal line", goal_line_part(f"{end_of(x_m)} goal out", y_m)
+        detail: dict[str, Scalar] = {"line": line, "sign": "", "since_us": state.crossed_us}
+        payload = EventPayload(cause, x_m=x_m, y_m=y_m, z_m=0.0, confidence=0.7, detail=detail)
+        dead = make_event("phase.dead", now_us, f"ball:{state.crossed_us}/{line}", payload)
+        return turned(state, "dead", cause, line, turned_us=now_us, watch=Watch(out_x_m=x_m)), (dead,)
 
     def begun_us(self, state: PhaseState, played_us: int) -> int:
         """When play began of which ``played_us`` is the first sign: in the middle of a time without the ball before."""
