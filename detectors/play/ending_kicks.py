@@ -71,7 +71,11 @@ class EndingKicks:
         if rest.found_us < 0 and rest.last_us - rest.fresh_us >= p.rest.frozen_us:
             # Its position is repeated: others may pass where it lay, once its taker has left it.
             rest = msgspec.structs.replace(rest, taker=rest.closest, taker_m=rest.closest_m)
-        if rest.since_us < 0 or rest.last_us - rest.since_us < p.rest_us or rest.taker_m > p.reach_m:
+        until_us = rest.last_us
+        if state.lost_us >= 0:
+            # It has lain for as long as its taker has stood there.
+            until_us = max(until_us, rest.left_us if rest.left_us >= 0 else state.watch.off_us)
+        if rest.since_us < 0 or until_us - rest.since_us < p.rest_us or rest.taker_m > p.reach_m:
             return None
         if state.cause == "goal" and not rest.shape:
             return None

@@ -10,7 +10,7 @@ Tracking has no whistle. A *stoppage*, the time in which the ball is dead, begin
 * ``goal``: the ball is in a goal;
 * ``stop``: the ball *stalls*, as after a whistle. It lies within two metres for seconds, is slow and far from
   everybody, rolls away and nobody goes for it, or is carried at hand height. A defender may do that with a live ball in
-  the penalty area that he defends, for a while.
+  the penalty area that he defends, for a while. A ball that is not seen while all players are calm has stalled, too.
 
 A stoppage ends with a *kick from rest*, which may be a throw. The ball has been slow for a while, then moves a few
 metres at once, away from a player, and from a position where the restart after this cause may be taken (Laws 8, 13,
@@ -173,7 +173,7 @@ class PlayPhase:
                 rest = while_unseen(state.rest, self.parameters.rest, event.ts_us, frame)
                 state = msgspec.structs.replace(state, rest=rest, lost_us=lost_us)
                 if state.mode == "live":
-                    return state, NOTHING
+                    return self._unseen.stopped(state, event.ts_us, frame)
                 state = self._watched(state, event.ts_us, frame, None)
                 return self._unseen.ended(state, event.ts_us, frame, None, rest) or (state, NOTHING)
             return self._frame(state, event.ts_us, frame, frame.ball)

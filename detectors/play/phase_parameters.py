@@ -43,7 +43,8 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         kicked_us: the kick that ends a pause is dated at most this long before the ball is seen to leave.
         found_us: a ball that was found elsewhere is played at most this long after, if its restart was not seen.
         silence_us: a ball that was not seen for this long has been dead since: it is half-time, or the sources paused.
-        unseen_us: if the ball was unseen for this long before the first sign of play, the restart was taken meanwhile.
+        unseen_us: if the ball was unseen for this long before the first sign of play, the restart was taken meanwhile;
+            and a calm of all players that is long enough ends play then.
         goal_rest_us: after a goal, the ball lies for at least this long before a restart that is no kick-off.
         rest: limits of a rest.
         stall: signs of a stalled ball.

@@ -45,7 +45,7 @@ class SettingOffParameters(msgspec.Struct, frozen=True):
         lag_us: players set off so long after the kick.
         apart_us: kick and set-off of a stop that was not seen are at most this far apart.
         counts_us: a set-off counts for this long.
-        stopped_us: if the pace has been a calm for this long, nobody keeps a stalled ball in play.
+        stopped_us: if the pace has been a calm for this long, a ball that has stalled or is not seen is dead.
         stood_us: who takes the restart has stood there for this long.
         runs_up_us: he leaves this place at most so long before.
         stand_m: who stands stays within this distance.

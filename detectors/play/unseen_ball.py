@@ -14,9 +14,10 @@ from detectors.play.ending_kicks import EndingKicks
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import PhaseState, is_repeated, live_event, stalled_event, turned
 from detectors.play.restart_kicks import RestartKickParameters, may_restart
-from detectors.play.setting_off import Watch
+from detectors.play.setting_off import Watch, paced
 from football.payloads import BallState, EventPayload, Frame, Scalar
 from football.pitch import Pitch, end_of
+from middleware.detector import NOTHING, Step
 from middleware.events import Event
 
 
@@ -103,6 +104,26 @@ class UnseenBall:
         payload = EventPayload(cause, x_m=x_m, y_m=y_m, z_m=0.0, confidence=0.7, detail=detail)
         dead = make_event("phase.dead", now_us, f"ball:{state.crossed_us}/{line}", payload)
         return turned(state, "dead", cause, line, turned_us=now_us, watch=Watch(out_x_m=x_m)), (dead,)
+
+    def stopped(self, state: PhaseState, now_us: int, frame: Frame) -> Step[PhaseState]:
+        """Stop play if all players have been calm for long, and the ball has not been seen for a while."""
+        p, about = self.parameters, "phase.dead"
+        watch = paced(state.watch, p.setting_off, now_us, frame)
+        if watch is state.watch:
+            return state, NOTHING
+        calm_us, path = watch.calm_us, "phase.setting_off.stopped_us"
+        if (
+            calm_us < 0
+            or not at_least("time that the players are calm", now_us - calm_us, p.setting_off.stopped_us, path, about)
+            or not at_least("time without the ball", now_us - state.lost_us, p.unseen_us, "phase.unseen_us", about)
+        ):
+            return msgspec.structs.replace(state, watch=watch), NOTHING
+        rest = state.rest
+        x_m, y_m = (rest.x_m, rest.y_m) if rest.last_us >= calm_us else (None, None)
+        dead = stalled_event(now_us, x_m, y_m, None, "calm", calm_us)
+        watch = msgspec.structs.replace(watch, off_us=-1)
+        after = turned(state, "dead", "stop", rest=rest, turned_us=now_us, lost_us=state.lost_us, watch=watch)
+        return after, (dead,)
 
     def begun_us(self, state: PhaseState, played_us: int) -> int:
         """When play began of which ``played_us`` is the first sign: in the middle of a time without the ball before."""

@@ -122,3 +122,13 @@ def test_a_position_that_is_repeated_for_a_minute_after_a_restart_was_none():
     first, live, dead = fold(PlayPhase(SHEET), [event for event in [*events, *later] if event.kind == "frame"])
     assert [first.kind, live.kind, dead.kind] == ["phase.dead", "phase.live", "phase.dead"]
     assert dead.payload.detail["since_us"] == live.ts_us
+
+
+def test_a_long_calm_without_the_ball_is_a_stoppage_and_a_set_off_ends_it():
+    lies = (20.0, -12.0)
+    way = [*path((0.0, 0.0), lies, 2.0), *stay(lies, 0.4)]
+    events = filmed(way, 9.0, 7.0, cast(home_7=(20.0, -12.5)))
+    dead, live, kick = concluded(events, SHEET, "restart.", "play.")
+    assert (dead.payload.variant, dead.payload.detail["sign"], dead.ts_us) == ("stop", "calm", 4_440_000)
+    assert (live.kind, kick.kind, kick.payload.player) == ("play.live", "restart.free_kick", "home_7")
+    assert 6.6e6 <= kick.ts_us <= 7.1e6
