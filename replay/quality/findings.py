@@ -196,6 +196,8 @@ def _geometry(q: InputQuality, sheet: MatchSheet, limits: InputLimits) -> Iterat
             f" {sheet.length_m / 2:g} from x and {sheet.width_m / 2:g} from y",
         )
         return
+    if min(q.home_players, q.away_players) >= limits.players_max:
+        return  # In the median second all who play are within the lines: at half-time they are not.
     yield _wrong(
         "pitch",
         f"Players are beyond the lines of a pitch of {pitch}: {box}",

@@ -49,7 +49,7 @@ def codes(quality: InputQuality, sheet: MatchSheet | None = None, known: Circums
         ("players", {"home_players": 14}),
         ("players", {"away_players": 4}),
         ("no team", {"away_players": 0}),
-        ("pitch", {"x_high_m": 60.0}),
+        ("pitch", {"x_high_m": 60.0, "home_players": 9}),
         ("axes", {"x_low_m": -30.0, "x_high_m": 31.0, "y_low_m": -46.0, "y_high_m": 47.0}),
         ("origin", {"x_low_m": 6.0, "x_high_m": 99.0}),
         ("units", {"x_low_m": -460.0, "x_high_m": 470.0, "y_low_m": -300.0, "y_high_m": 310.0}),
@@ -77,6 +77,10 @@ def test_the_direction_of_the_sheet_is_held_against_the_positions():
 def test_a_sample_of_frames_is_wrong():
     (found,) = findings_of(msgspec.structs.replace(GOOD, gap_s=590.0), MatchSheet())
     assert (found.code, found.severity) == ("gaps", "wrong")
+
+
+def test_players_who_leave_at_half_time_do_not_make_another_pitch():
+    assert codes(msgspec.structs.replace(GOOD, y_low_m=-48.0)) == set()
 
 
 def test_a_ball_on_the_ground_for_some_seconds_may_have_a_height():
