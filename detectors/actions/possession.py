@@ -146,7 +146,7 @@ class TeamPossession:
     def step(self, state: TeamState, event: Event) -> Step[TeamState]:
         """Follow a contact, a stoppage, a restart, or a tick (the end of a contest)."""
         if event.kind == "clock.tick":
-            return self._settle(state, event)
+            return self._settle(state, event, event.ts_us)
         payload = payload_of(event)
         if event.kind == "phase.dead":
             return _show(TeamState(True, state.shown), "dead", event, event)
@@ -156,7 +156,7 @@ class TeamPossession:
             return _show(alive, payload.team, event, event) if payload.team else (alive, ())
         if state.dead:
             return state, NOTHING
-        state, settled = self._settle(state, event)
+        state, settled = self._settle(state, event, event.ts_us - 1)
         home = event if payload.team == "home" else state.home
         away = event if payload.team == "away" else state.away
         rival = away if payload.team == "home" else home
@@ -167,14 +167,14 @@ class TeamPossession:
         after, shown = _show(TeamState(False, state.shown, home, away), value, event, event)
         return after, (*settled, *shown)
 
-    def _settle(self, state: TeamState, event: Event) -> tuple[TeamState, tuple[Event, ...]]:
-        """End a contest that was over before ``event``."""
+    def _settle(self, state: TeamState, event: Event, until_us: int) -> tuple[TeamState, tuple[Event, ...]]:
+        """End a contest that was over by ``until_us``, at ``event`` or before it."""
         if state.shown != "in contest" or state.home is None or state.away is None:
             return state, ()
         home_is_last = played_us(state.home) >= played_us(state.away)
         last, rival = (state.home, state.away) if home_is_last else (state.away, state.home)
         over_us = played_us(rival) + self.parameters.contest_us
-        if not at_least(_SINCE, event.ts_us - played_us(rival), self.parameters.contest_us, _CONTEST):
+        if not at_least(_SINCE, until_us - played_us(rival), self.parameters.contest_us, _CONTEST):
             return state, ()
         return _show(state, payload_of(last).team, event, last, max(over_us, event.ts_us - self.parameters.back_us))
 

@@ -69,6 +69,12 @@ def test_a_contest_ends_to_the_instant_though_the_next_begins_before_anybody_loo
     assert rows[1:] == [("in contest", "", 1_500_000), ("away", "away_4", 1_800_000), ("in contest", "", 1_900_000)]
 
 
+def test_a_contact_at_the_instant_at_which_a_contest_would_end_goes_on_with_it() -> None:
+    causes = [event("hit", 1, "home_9"), event("hit", 1.5, "away_4"), event("hit", 1.8, "home_9"), tick(2.4)]
+    rows = [(e.payload.variant, e.ts_us) for e in fold(TeamPossession(), causes)]
+    assert rows == [("home", 1_000_000), ("in contest", 1_500_000), ("home", 2_300_000)]
+
+
 def test_an_opponent_who_plays_a_restart_at_once_contests_it() -> None:
     live = event("phase.live", 4, "away_4", kick_us=3_600_000)
     rows = fold(TeamPossession(), [event("phase.dead", 2), live, event("hit", 4.1, "home_9"), tick(4.2), tick(4.4)])
