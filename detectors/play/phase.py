@@ -277,6 +277,8 @@ class PlayPhase:
         stall = update_stall(state.stall, p, now_us, ball, slow, near[1])
         if is_repeated(state, ball):
             stall = NO_STALL
+        elif slow and self._unseen.is_held(state, now_us, ball, rest):
+            stall = msgspec.structs.replace(stall, alone_us=-1)
         if (slow or stall.far_us >= 0) and self._is_stopped(state, stall, now_us, ball, near[0]):
             return self._end_stalled(state, now_us, ball, stall, rest)
         # In a penalty area a goalkeeper may have it in his hands.

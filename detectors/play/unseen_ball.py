@@ -105,6 +105,17 @@ class UnseenBall:
         dead = make_event("phase.dead", now_us, f"ball:{state.crossed_us}/{line}", payload)
         return turned(state, "dead", cause, line, turned_us=now_us, watch=Watch(out_x_m=x_m)), (dead,)
 
+    def is_held(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> bool:
+        """True if the track of a ball in play holds its position while players run: it does not lie there alone.
+
+        A ball that rolls to a rest is seen to be slow first, and after a whistle players soon walk. One that is held
+        beside an outer line may have run out.
+        """
+        p = self.parameters
+        held_at_once = rest.fresh_us - rest.since_us < p.rest.frozen_us <= now_us - rest.fresh_us
+        far_inside = self.pitch.inside(ball.x_m, ball.y_m, -p.stall.far_in_m)
+        return held_at_once and far_inside and state.watch.calm_us < 0
+
     def stopped(self, state: PhaseState, now_us: int, frame: Frame) -> Step[PhaseState]:
         """Stop play if all players have been calm for long, and the ball has not been seen for a while."""
         p, about = self.parameters, "phase.dead"

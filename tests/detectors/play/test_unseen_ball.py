@@ -1,12 +1,15 @@
-"""A ball in play that nobody sees: found outside, it went out."""
+"""A ball in play that is not seen: found outside, it went out; held in its place, it does not lie there."""
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from detectors.play.phase import PlayPhase
 from football.match_sheet import MatchSheet
+from football.payloads import build_frame
 from middleware.events import Event
-from tests.detectors.scene import Point, cast, concluded, decision, frame_event, rows_of
+from tests.detectors.scene import Point, ball_track, cast, concluded, decision, fold, frame_event, path, rows_of, stay
 
 
 def lost_and_found(found: Point) -> list[Event]:
@@ -27,3 +30,15 @@ def test_a_ball_that_is_found_outside_without_a_crossing_went_out_while_it_was_n
     assert rows_of(events) == ([("play.dead", cause, ""), ("out", line, "")] if cause else [])
     for event in events:
         assert (event.ts_us, event.payload.detail["since_us"]) == (3_400_000, 2_020_000)
+
+
+@pytest.mark.parametrize("run_m_s", [2.0, 0.1], ids=["players run", "players stand"])
+def test_a_ball_whose_position_is_held_while_players_run_does_not_lie_alone(run_m_s):
+    frames = []
+    for rolls in ball_track([*path((0.0, 0.0), (10.0, 0.0), 1.0), *stay((10.0, 0.0), 2.5)]):
+        moved_m = run_m_s * rolls.ts_us * 1e-6
+        bodies = [msgspec.structs.replace(one, y_m=one.y_m + moved_m, vy_m_s=run_m_s) for one in cast()]
+        frame = build_frame(rolls.payload, tuple(sorted(bodies, key=lambda one: one.object_id)))
+        frames.append(Event("frame", rolls.ts_us, "frame", rolls.seq, frame))
+    dead = fold(PlayPhase(MatchSheet()), frames)
+    assert [event.payload.detail["sign"] for event in dead] == ([] if run_m_s > 1.0 else ["alone"])
