@@ -125,7 +125,7 @@ def test_invented_players_are_kept_out_once_there_are_more_than_a_match_may_have
         if number % 100 == 99:
             tables = pipeline.take_tables()
             sizes.append(len(pipeline.snapshot()))
-    assert sizes[-1] < 1.1 * sizes[-3]
+    assert sizes[-1] < 1.2 * sizes[-3]  # what is held of two seconds of a ball; without the limit it is 1.38
     (reason,) = {row["reason"] for row in tables["quarantine"].to_pylist()}
     assert reason.startswith("one transmitter more than")
     assert pipeline.commit_meta()["lost"] == 600 - 99
