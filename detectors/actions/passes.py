@@ -109,15 +109,10 @@ class Strikes:
     def step(self, state: StrikeState, event: Event) -> Step[StrikeState]:
         """Note frames, phases and contacts; judge a release in play, or the restart."""
         if event.kind == "frame":
-            waiting, restart, judged_us, attempted_us = (
-                state.waiting,
-                state.restart,
-                state.judged_us,
-                state.attempted_us,
-            )
             return StrikeState(
-                state.attacks, state.dead, event, state.contacts, waiting, restart, judged_us, attempted_us
-            ), NOTHING
+                state.attacks, state.dead, event, state.contacts, state.waiting, state.restart, state.judged_us,
+                state.attempted_us,
+            ), NOTHING  # fmt: skip
         after, out = self._judge(state, event, payload_of(event))
         if out:
             attempted_us = round(number(payload_of(out[0]), "kick_us"))
