@@ -17,6 +17,7 @@ def make_event(
     causes: tuple[str, ...] = (),
     annuls: str = "",
     dated_us: int | None = None,
+    seq: int = 0,
 ) -> Event:
     """A published event with the id ``kind#anchor``, such as ``pass.attempt#ball:1234``.
 
@@ -30,8 +31,9 @@ def make_event(
         causes: ids of the events that it was concluded from.
         annuls: id of the event that it declares void; empty for none.
         dated_us: event time under which it is published, if that is not ``ts_us`` (kinds that are amended only).
+        seq: its place among the versions of one instant (:func:`next_seq`).
     """
-    return Event(kind, ts_us, anchor, 0, payload, f"{kind}#{anchor}", causes, annuls, dated_us)
+    return Event(kind, ts_us, anchor, seq, payload, f"{kind}#{anchor}", causes, annuls, dated_us)
 
 
 def is_version(event: Event) -> bool:
@@ -44,6 +46,12 @@ def shown_us(event: Event) -> int:
     return event.ts_us if event.dated_us is None else event.dated_us
 
 
+def next_seq(newest: Event, ts_us: int) -> int:
+    """The place of another version at an event time: after the newest one, if that is of the same instant."""
+    return newest.seq + 1 if newest.ts_us == ts_us else 0
+
+
 def withdrawal(published: Event, ts_us: int) -> Event:
     """The event that declares a published one of the same detector void, at an event time."""
-    return msgspec.structs.replace(published, ts_us=ts_us, seq=1, annuls=published.id, dated_us=shown_us(published))
+    seq = max(next_seq(published, ts_us), 1)
+    return msgspec.structs.replace(published, ts_us=ts_us, seq=seq, annuls=published.id, dated_us=shown_us(published))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from detectors.emission import make_event, shown_us, withdrawal
+from detectors.emission import make_event, next_seq, shown_us, withdrawal
 from football.match_sheet import Team
 from football.payloads import EventPayload, Scalar, payload_of
 from middleware.detector import NOTHING, Known, Spec, Step
@@ -122,8 +122,11 @@ def _restated(causes: tuple[Cause, ...], event: Event, judge: States) -> tuple[t
             if old is None or old.annuls or old.payload != payload:
                 dated_us = shown_us(cause.event if old is None else old)
                 late_us = dated_us if dated_us < event.ts_us else None
+                seq = 0 if old is None else next_seq(old, event.ts_us)
                 causes_ = (cause.event.id,) if cause.event.id == event.id else (cause.event.id, event.id)
-                shown[anchor] = make_event(kind, event.ts_us, anchor, payload, causes=causes_, dated_us=late_us)
+                shown[anchor] = make_event(
+                    kind, event.ts_us, anchor, payload, causes=causes_, dated_us=late_us, seq=seq
+                )
                 out.append(shown[anchor])
         for anchor, old in shown.items():
             if anchor not in wanted and not old.annuls:

@@ -10,6 +10,7 @@ from detectors.chains.game_state import StateOfPlay
 from football.match_sheet import MatchSheet
 from middleware.events import Event
 from tests.detectors.chains.test_chains import about, shown, standing
+from tests.detectors.scene import fold
 
 SHEET = MatchSheet()
 
@@ -60,6 +61,15 @@ def test_players_sent_off_make_a_state_for_each_team_and_a_wrong_suspicion_none(
     even = scores(off, about("sendoff.suspected", 60, "home_5"))[2:]
     assert sorted(even) == [("level", "away", 1, 1), ("level", "home", 1, 1)]
     assert scores(off, back) == []
+
+
+def test_a_state_that_changes_twice_within_an_instant_has_an_order_of_versions():
+    off = [about("sendoff.suspected", 50.0 + n, f"away_{n}", since_us=40_000_000) for n in range(3)]
+    back = [msgspec.structs.replace(e, ts_us=70_000_000, seq=1, annuls=e.id, dated_us=e.ts_us) for e in off]
+    out = fold(StateOfPlay(), [*off, *back])
+    assert len({(e.kind, e.ts_us, e.source, e.seq) for e in out}) == len(out)
+    assert scores(*off, *back[:2]) == scores(off[2])
+    assert scores(*off, *back) == []
 
 
 def enters(at_s: float, area: str, y_m: float = 0.0, kind: str = "area.enter") -> Event:
