@@ -82,6 +82,7 @@ from detectors.play.stalls import (
     Handled,
     Stall,
     at_hands,
+    is_kept,
     stall_sign,
     stopped_us,
     update_handled,
@@ -281,10 +282,10 @@ class PlayPhase:
             stall = msgspec.structs.replace(stall, alone_us=-1)
         if (slow or stall.far_us >= 0) and self._is_stopped(state, stall, now_us, ball, near[0]):
             return self._end_stalled(state, now_us, ball, stall, rest)
-        # In a penalty area a goalkeeper may have it in his hands.
-        if at_hands(p, ball) and not self.pitch.in_penalty_area(ball.x_m, ball.y_m, end_of(ball.x_m)):
+        if at_hands(p, ball):
             away_m = near[1] if near[0] is not None else nearest(frame, ball.x_m, ball.y_m)[1]
-            handled = update_handled(handled, p, now_us, away_m)
+            in_area = self.pitch.in_penalty_area(ball.x_m, ball.y_m, end_of(ball.x_m))
+            handled = update_handled(handled, p, now_us, away_m, in_area)
         return self._while_live(state, now_us, frame, ball, slow, rest, stall, handled)
 
     def _while_live(
@@ -324,9 +325,11 @@ class PlayPhase:
         return after, NOTHING
 
     def _sets_off(self, state: PhaseState, rest: Rest) -> bool:
-        """True if everybody set off from a calm when the ball left its rest."""
-        watch, p = state.watch, self.parameters.setting_off
-        if watch.off_us <= state.turned_us or watch.quiet_us < watch.off_us:
+        """True if everybody set off from a calm when the ball left its rest, where it lay still (Law 13)."""
+        watch, p, least_us = state.watch, self.parameters.setting_off, self.parameters.rest_us
+        if watch.off_us <= state.turned_us or watch.quiet_us < watch.off_us or rest.last_us - rest.put_us < least_us:
+            return False
+        if is_kept(state.handled, self.parameters.stall, rest.last_us, least_us):
             return False
         return abs(watch.off_us - p.lag_us - rest.last_us) <= p.apart_us
 
@@ -352,7 +355,8 @@ class PlayPhase:
             return True
         attackers = attackers_of(state.attacks_x, end)
         held_us, calm_us = now_us - stall.still_us, state.watch.calm_us
-        if calm_us >= 0 and now_us - calm_us >= p.setting_off.stopped_us:
+        kept = is_kept(state.handled, p.stall, now_us, p.rest_us)
+        if calm_us >= 0 and now_us - calm_us >= p.setting_off.stopped_us and not kept:
             return True
         return near.team == attackers or at_least(
             "time that the defender keeps the ball", held_us, p.keeper_us, "phase.keeper_us", about

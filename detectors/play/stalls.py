@@ -111,10 +111,14 @@ NO_STALL = Stall()
 
 
 class Handled(msgspec.Struct, frozen=True, gc=False):
-    """The newest time that the ball was at hand height beside a field player: begin and end; -1 without one."""
+    """The newest time that the ball was at hand height beside a player: begin and end; -1 without one.
+
+    If it began in a penalty area (``in_area``), they may be a goalkeeper's hands.
+    """
 
     since_us: int = -1
     until_us: int = -1
+    in_area: bool = False
 
 
 NOT_HANDLED = Handled()
@@ -125,12 +129,25 @@ def at_hands(p: StallParameters, ball: BallState) -> bool:
     return p.hand_low_m <= ball.z_m <= p.hand_high_m
 
 
-def update_handled(handled: Handled, p: StallParameters, now_us: int, nearest_m: float) -> Handled:
+def update_handled(handled: Handled, p: StallParameters, now_us: int, nearest_m: float, in_area: bool) -> Handled:
     """The time in hands after one more frame with the ball at their height."""
     if nearest_m > p.hand_m:
         return handled
-    goes_on = handled.since_us >= 0 and now_us - handled.until_us <= p.let_go_us
-    return Handled(handled.since_us if goes_on else now_us, now_us)
+    if handled.since_us >= 0 and now_us - handled.until_us <= p.let_go_us:
+        return Handled(handled.since_us, now_us, handled.in_area)
+    return Handled(now_us, now_us, in_area)
+
+
+def is_kept(handled: Handled, p: StallParameters, until_us: int, put_down_us: int) -> bool:
+    """True if a goalkeeper may have had the ball in his hands until less than ``put_down_us`` before ``until_us``.
+
+    Such a ball is in play (Law 12), and no free kick is taken from hands: the ball lies still for it (Law 13).
+    """
+    return (
+        handled.in_area
+        and handled.until_us - handled.since_us >= p.held_us
+        and until_us - handled.until_us < put_down_us
+    )
 
 
 def stopped_us(stall_us: int, played_us: Sequence[int], handled: Handled, p: StallParameters) -> int:
@@ -143,7 +160,8 @@ def stopped_us(stall_us: int, played_us: Sequence[int], handled: Handled, p: Sta
         p: limits.
     """
     last_us = max(played_us, default=-1)
-    if handled.until_us - handled.since_us >= p.held_us and last_us <= handled.until_us + p.bend_us:
+    picked_up = not handled.in_area and handled.until_us - handled.since_us >= p.held_us
+    if picked_up and last_us <= handled.until_us + p.bend_us:
         stall_us = min(stall_us, handled.since_us)
         last_us = max((at_us for at_us in played_us if at_us < handled.since_us - p.bend_us), default=-1)
     return min(stall_us, last_us + p.whistle_us) if last_us >= 0 else stall_us
