@@ -114,7 +114,7 @@ KINDS: Mapping[str, Kind] = {
     "interception": _kind("7.8", _P, "Opta: an opponent moves 2 m into the line of a pass of 4 m/s, and plays it"),
     "clearance": _kind("7.9", _P, "Opta: contact meant to get the ball away from the own third, for nobody"),
     "recovery": _kind("7.10", _P, "Opta: wins a loose ball, or one played to him by an opponent, and secures it"),
-    "miscontrol": _kind("7.11", _P, "own touch sends the ball 3 m away and it is lost within 2 s"),
+    "miscontrol": _kind("7.11", _P, "a touch sends the ball 3 m away, and an opponent has it in 2 s without a tackle"),
     "takeon.won": _kind("7.12", _P, "Opta: a carrier gets past an opponent who can reach the ball, and leaves him"),
     "takeon.lost": _kind("7.12", _P, "Opta: a carrier who runs at an opponent is tackled by him"),
     "tackle.won": _kind("7.13", _P, "Opta: plays the ball of who has had it for 0.3 s; own team next, or it is out"),

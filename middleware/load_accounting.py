@@ -101,7 +101,6 @@ class Counters:
         self.repairs = self.retracted = self.repaired = 0
         self.trials = self.trial_steps = self.trial_steps_full = self.trial_sent = self.trial_sent_full = 0
 
-
     def work(self) -> Work:
         """Return them as the work of this unit."""
         return Work(

@@ -50,7 +50,8 @@ class EffectiveTime:
     """10.13: ``time.live`` at each stop and ``time.lost`` x {throw-in, goal kick, corner, free kick, goal, injury, sub,
     VAR} at each restart.
 
-    ``detail``: ``seconds`` (of this stretch), ``total_s`` (of all so far).
+    ``detail``: ``seconds`` (of this stretch), ``total_s`` (of all so far); of ``time.live`` ``since_us`` (event time of
+    the stop).
     """
 
     def __init__(self) -> None:
@@ -65,7 +66,7 @@ class EffectiveTime:
             outputs=("time.live", "time.lost"),
             source="ours; UEFA and CIES practice",
             variants={"time.lost": CAUSES},
-            details=dict.fromkeys(("time.live", "time.lost"), ("seconds", "total_s")),
+            details={"time.live": ("seconds", "total_s", "since_us"), "time.lost": ("seconds", "total_s")},
         )  # fmt: skip
 
     def initial(self) -> EffectiveState:
@@ -103,7 +104,7 @@ class EffectiveTime:
             return dead, NOTHING
         live_us = max(0, since_us - state.since_us)
         total_us = state.live_us + live_us
-        stretch = _stretch("time.live", event, "", live_us, total_us)
+        stretch = _stretch("time.live", event, "", live_us, total_us, since_us=since_us)
         return msgspec.structs.replace(dead, live_us=total_us), (stretch,)
 
     def _restart(self, state: EffectiveState, event: Event) -> Step[EffectiveState]:
@@ -120,6 +121,6 @@ class EffectiveTime:
         return msgspec.structs.replace(alive, lost_us=total_us), (stretch,)
 
 
-def _stretch(kind: str, event: Event, variant: str, this_us: int, total_us: int) -> Event:
-    detail: dict[str, Scalar] = {"seconds": round(this_us / 1e6, 3), "total_s": round(total_us / 1e6, 3)}
+def _stretch(kind: str, event: Event, variant: str, this_us: int, total_us: int, **more: int) -> Event:
+    detail: dict[str, Scalar] = {"seconds": round(this_us / 1e6, 3), "total_s": round(total_us / 1e6, 3), **more}
     return make_event(kind, event.ts_us, event.source, EventPayload(variant, detail=detail), causes=(event.id,))

@@ -28,6 +28,7 @@ from football.payloads import EventPayload, Scalar, frame_of, payload_of, time_u
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
+from middleware.publisher import AMENDABLE_US
 
 #: Minute at which each period begins (Law 7).
 FIRST_MINUTES = (0, 45, 90, 105, 120)
@@ -235,9 +236,12 @@ class MatchClock:
         return at_least("time that play was dead", pause_us, least_us, "match_clock.pause_us", about)
 
     def _goes_on(self, state: ClockState, event: Event) -> Step[ClockState]:
-        """Withdraw a published end, as play goes on in the same period."""
+        """Withdraw a published end, as play goes on in the same period.
+
+        An end that nobody can withdraw any more stands: players who come back from half-time kick the ball about.
+        """
         ended = state.ended
-        if ended is None or not ended.source.startswith("clock:"):
+        if ended is None or not ended.source.startswith("clock:") or event.ts_us - ended.ts_us > AMENDABLE_US:
             return state, NOTHING
         return msgspec.structs.replace(state, ended=None), (withdrawal(ended, event.ts_us),)
 

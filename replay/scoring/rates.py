@@ -118,7 +118,7 @@ def played_seconds(events: Iterable[Counted], span_us: tuple[int, int]) -> float
     total_us = span_us[1] - span_us[0]
     ended_us: int | None = None
     for event in sorted(events, key=lambda event: event.ts_us):
-        if event.kind == "period.end":
+        if event.kind == "period.end" and ended_us is None:
             ended_us = event.ts_us
         elif event.kind == "period.start" and ended_us is not None:
             total_us -= event.ts_us - ended_us

@@ -99,6 +99,7 @@ OCCURRED: Mapping[str, str] = {
     "sub.out": "since_us",
     "run": "since_us",
     "run.recovery": "since_us",
+    "time.live": "since_us",
     "trigger": "cue_us",
     "overload": "since_us",
     "phase.in": "since_us",

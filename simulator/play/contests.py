@@ -235,7 +235,7 @@ def control(state: State, row: int, after_s: float, part: str, near: float) -> N
     limb = "foot" if part == "foot" else "chest"
     vz = -0.6 if bz > 0.5 else abs(state.draw(0.0, 0.1 * rough))
     index = ball_actions.contact(state, row, limb, (vx, vy, vz), "trap", after_s=after_s, duration_s=0.016)
-    derived_truth.trapped(state, row, index)
+    derived_truth.controlled(state, row, index)
     tempo = state.squads.teams[int(state.team[row])].tempo
     ball_actions.gains(state, row, float(state.rng.gamma(2.2, 0.22 + 0.065 * min(near, 8.0))) / tempo + 0.12)
 

@@ -26,7 +26,7 @@ def watch(state: State) -> None:
     _carry(state, ball)
     _loose(state)
     provider_truth.watch_take_on(state)
-    _trap(state, ball)
+    _touch(state, ball)
 
 
 def ended(state: State, t_s: float, position: Vector) -> None:
@@ -91,19 +91,21 @@ def _loose(state: State) -> None:
         state.watching.loose = -1
 
 
-def trapped(state: State, row: int, index: int) -> None:
-    """Begin to watch a first touch for a miscontrol."""
-    state.watching.trap = (row, state.now_s, state.ball.position, index)
+def controlled(state: State, row: int, index: int) -> None:
+    """Begin to watch a touch of who has the ball for a miscontrol."""
+    state.watching.touch = (row, state.now_s, state.ball.position, index)
 
 
-def _trap(state: State, ball: Vector) -> None:
-    """Detect a miscontrol (7.11)."""
-    if state.watching.trap is None:
+def _touch(state: State, ball: Vector) -> None:
+    """Detect a miscontrol (7.11); who is tackled has not miscontrolled the ball."""
+    if state.watching.touch is None:
         return
-    row, since_s, position, index = state.watching.trap
+    row, since_s, position, index = state.watching.touch
     if state.now_s - since_s > LOST_S or (state.last == row and state.touched_s[row] > since_s + 0.1):
-        state.watching.trap = None
+        state.watching.touch = None
     elif state.last != row:
-        if state.team[state.last] != state.team[row] and math.dist(ball[:2], position[:2]) > MISS_M:
+        tackled = state.truth.rows[state.last_contact].detail.get("what") == "tackle"
+        lost = state.team[state.last] != state.team[row] and not tackled
+        if lost and math.dist(ball[:2], position[:2]) > MISS_M:
             state.truth.add("miscontrol", since_s, row, position, "", (index, state.truth.gain))
-        state.watching.trap = None
+        state.watching.touch = None

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from simulator.play import ball_actions, take_ons
+from simulator.play import ball_actions, derived_truth, take_ons
 from simulator.play.decisions import carry, choose
 from simulator.play.match_state import State
 
@@ -77,4 +77,5 @@ def _push(state: State, row: int) -> None:
         dy / d * ahead + state.draw(0.0, rough),
         abs(state.draw(0.0, 0.05)),
     )
-    ball_actions.contact(state, row, "foot", velocity, "dribble", duration_s=0.011)
+    index = ball_actions.contact(state, row, "foot", velocity, "dribble", duration_s=0.011)
+    derived_truth.controlled(state, row, index)

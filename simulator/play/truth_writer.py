@@ -165,7 +165,7 @@ class Watching:
     loose_team: int = -1
     tackle: int = -1
     takeon: TakeOn | None = None
-    trap: tuple[int, float, Vector, int] | None = None
+    touch: tuple[int, float, Vector, int] | None = None
     aerial: tuple[int, int, int] | None = None
     jumps: dict[int, float] = field(default_factory=dict)
     disputed_s: float = -9.0

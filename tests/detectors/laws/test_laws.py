@@ -124,6 +124,13 @@ def test_the_end_of_a_half_is_told_with_doubt_and_taken_back_if_play_goes_on():
     assert (second.id, second.annuls, second.dated_us) == (first.id, first.id, first.ts_us)
 
 
+def test_a_ball_that_is_kicked_about_after_half_time_does_not_take_the_end_back():
+    ticks = [tick(s) for s in (2830.0, 3640.0)]
+    found = fold(MatchClock(SHEET), match(*ticks, live(3630.0), dead(3633.0)))
+    periods = [(e.kind, e.payload.variant, bool(e.annuls)) for e in found if e.kind != "clock.minute"]
+    assert periods == [("period.start", "1", False), ("period.end", "1", False), ("period.start", "2", False)]
+
+
 def test_minutes_run_from_the_kick_off_on_and_the_second_half_begins_with_the_46th():
     ticks = [tick(s) for s in (61.0, 62.0, 62.5, 123.0, 3700.0, 3723.0)]
     found = [e for e in fold(MatchClock(SHEET), match(*ticks)) if e.kind == "clock.minute"]

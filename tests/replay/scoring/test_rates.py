@@ -52,6 +52,7 @@ def test_variants_restrict_a_count() -> None:
 def test_half_time_is_not_played() -> None:
     events = [Mark(2_700_000_000, "period.end", "1"), Mark(3_600_000_000, "period.start", "2")]
     assert played_seconds(events, (0, 6_300_000_000)) == 5400.0
+    assert played_seconds([*events, Mark(3_599_000_000, "period.end", "1")], (0, 6_300_000_000)) == 5400.0
     assert played_seconds([], (0, 60_000_000)) == 60.0
 
 
