@@ -85,7 +85,7 @@ KINDS: Mapping[str, Kind] = {
     "shot.attempt": _kind("6.1", _P, "contact meant for the goal; `outcome`, `xg`, `what`"),
     "shot.on_target_pred": _kind("6.1", _P, "by its velocity at the kick it would pass inside the mouth of the goal"),
     "shot.off_target_pred": _kind("6.1", _P, "by its velocity at the kick it would miss the mouth by at most 1 m"),
-    "possession.gain": _kind("6.2", _P, "a player touches the ball in play who did not touch it last"),
+    "possession.gain": _kind("6.2", _P, "who did not touch the ball last touches it in play, or restarts play"),
     "possession.loss": _kind("6.2", _P, "the player in possession: another gains the ball, or it is dead; `held_s`"),
     "team.possession": _kind("6.3", _P, "home, away, in contest (both within 0.8 s), dead (also before kick-off)"),
     "play.live": _kind("6.4", _P, "contact of a restart, `restart` is its kind; variant: cause of the stoppage"),

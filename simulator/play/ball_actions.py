@@ -181,7 +181,8 @@ def _credit(state: State, kind: str, t_s: float, cause: int) -> None:
         return
     row = state.truth.rows[state.last_pass]
     if t_s - row.t_s <= 10.0 and row.detail["receiver"] == id_of(state.truth.rows[cause].person):
-        state.truth.add(kind, t_s, row.person, row.position, "", (state.last_pass, cause))
+        kicked = state.truth.rows[row.causes[0]]
+        state.truth.add(kind, t_s, row.person, kicked.position, "", (state.last_pass, cause))
 
 
 def touch_name(action: Action) -> str:

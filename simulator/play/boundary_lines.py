@@ -115,7 +115,8 @@ def _goal(state: State, t_s: float, position: Vector) -> None:
     if not own and state.last_pass >= 0:
         passed = truth.rows[state.last_pass]
         if t_s - passed.t_s <= 10.0 and passed.detail["receiver"] == id_of(scorer):
-            truth.add("assist", t_s, passed.person, passed.position, "", (state.last_pass, scored))
+            kicked = truth.rows[passed.causes[0]]
+            truth.add("assist", t_s, passed.person, kicked.position, "", (state.last_pass, scored))
     state.whistle = None
     dead = stoppages.end_play(state, t_s, position, "goal", scored)
     state.lost_s += stoppages.ADDED_S["goal"]
@@ -151,7 +152,7 @@ def woodwork(state: State, tick: BallTick, begin_s: float) -> None:
         variant = "bar" if bump.what == "bar" else "far post" if near else "near post"
         cause = state.flight.row if state.flight is not None else -1
         t_s = begin_s + bump.t_s
-        index = state.truth.add("ball.woodwork", t_s, state.last, bump.position, variant, (cause,))
+        index = state.truth.add("ball.woodwork", t_s, -1, bump.position, variant, (cause,))
         flight = state.flight
         if flight is not None and flight.kind == "shot":
             state.truth.add("shot.post", t_s, flight.kicker, bump.position, variant, (flight.row, index))

@@ -99,8 +99,9 @@ class TruthWriter:
         team = 0 if team_of_row(person) == "home" else 1
         if person != self.owner:
             self._lose(t_s, cause, variant, position)
+            how = variant if self.owner >= 0 else "restart"
             self.owner = person
-            self.gain = self.add("possession.gain", t_s, person, position, variant, (cause,))
+            self.gain = self.add("possession.gain", t_s, person, position, how, (cause,))
         self._touched_s[team] = t_s
         self._last = (person, cause)
         contested = t_s - self._touched_s[1 - team] < CONTEST_S
