@@ -92,7 +92,8 @@ def _loose(state: State) -> None:
 
 
 def controlled(state: State, row: int, index: int) -> None:
-    """Begin to watch a touch of who has the ball for a miscontrol."""
+    """Begin to watch a touch of who has the ball for a miscontrol, once the one before is decided."""
+    _touch(state, state.ball.position)
     state.watching.touch = (row, state.now_s, state.ball.position, index)
 
 
