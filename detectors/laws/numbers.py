@@ -7,8 +7,9 @@ while more players of a team are seen off the pitch than a match may go on witho
 half-time, whatever the ball shows. A player who has played in some samples is *fielded*. If another player of the team
 stays on the pitch, he is a substitute for the fielded mate who has been off longest. A fielded player who has been off
 for a minute of live play, without a substitute, may have been sent off. If he returns (he was treated), that is
-withdrawn. A player lost from tracking counts as substituted only once a substitute is on the pitch, because a tag may
-fail at the line; he never counts as sent off.
+withdrawn. At half-time all go, and who does not come back with the first of his team is off since then. A player lost
+from tracking counts as substituted only once a substitute is on the pitch, because a tag may fail at the line; he never
+counts as sent off.
 
 Teams may differ in number. A substitution or red card of the officials (1.10) counts at once.
 """
@@ -169,6 +170,8 @@ class PlayersOnPitch:
         step = int(state.live and not self._have_left(state))
         new = _count_samples(state.new, inside - fielded - set(state.ineligible), set(), event.ts_us, step)
         away = _count_samples(state.away, fielded - inside, outside, event.ts_us, step)
+        if not state.live:
+            away = tuple(self._dated(c, fielded & inside, event.ts_us) for c in away)
         state = msgspec.structs.replace(state, new=new, away=away, samples=state.samples + step, due_us=due_us)
         out: list[Event] = []
         what, paths = "samples on the pitch", ("players_on_pitch.on_looks", "players_on_pitch.off_looks")
@@ -192,6 +195,13 @@ class PlayersOnPitch:
         """True if so many players of a team are seen off the pitch that the match cannot go on."""
         off = [team_of(count.player, self._sheet) for count in state.away if count.seen]
         return max(off.count("home"), off.count("away")) > self.parameters.off_most
+
+    def _dated(self, count: PlayerCount, back: set[str], now_us: int) -> PlayerCount:
+        """The count of a player who is off since now, as long as nobody of his team is on the pitch."""
+        team = team_of(count.player, self._sheet)
+        if count.samples >= self.parameters.off_looks or any(team_of(player, self._sheet) == team for player in back):
+            return count
+        return msgspec.structs.replace(count, since_us=now_us)
 
     def _come_on(self, state: FieldedState, event: Event, count: PlayerCount) -> tuple[FieldedState, tuple[Event, ...]]:
         """Field a player who stays on the pitch: he begins the match, or is the substitute of a mate who is off."""

@@ -30,6 +30,8 @@ class RestParameters(msgspec.Struct, frozen=True):
         frozen_us: a ball whose position was repeated for so long before it jumped has moved meanwhile.
         fast_m_s: least speed of a ball that has flown freely from its kick until it is found again.
         flies_m_s: the same where it was seen when the taker left.
+        along_share: a ball that flies from a player has this share of its way from him along its velocity.
+        carried_us: who left the place with a ball that was not seen kicks it at least this long after.
         steady: a ball that was lost is found again after so many positions, each near the one before.
         left_m: who has taken a kick that was not seen is this far from where the ball lay.
         left_us: he is as far away so long after his kick.
@@ -55,6 +57,10 @@ class RestParameters(msgspec.Struct, frozen=True):
     flies_m_s: Annotated[
         float, reason("Ours: a slower one has lost much of its speed, so that its flight took less time.")
     ] = 10.0
+    along_share: Annotated[float, reason("Ours: 18 degrees, since he goes on and the ball may be turned.")] = 0.95
+    carried_us: Annotated[int, reason("Ours: who has kicked it where it lay is a step away within a second.")] = (
+        1_000_000
+    )
     steady: Annotated[int, reason("As release.steady (5.8).")] = 5
     left_m: Annotated[float, reason("Ours: a step beyond the ball.")] = 1.0
     left_us: Annotated[
@@ -250,6 +256,23 @@ def kicked_us(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> in
     if speed_m_s < fast_m_s:
         return else_us
     return min(max(now_us - round(1e6 * moved_m / speed_m_s), rest.away_us), latest_us)
+
+
+def carried_on(rest: Rest, p: RestParameters, now_us: int, frame: Frame, ball: BallState) -> Rest:
+    """The rest at its taker, if he has carried on the ball while it was not seen: it flies from where he is now."""
+    body = _body_of(rest.taker, frame)
+    if rest.found_us < 0 or rest.left_us < 0 or body is None:
+        return rest
+    dx_m, dy_m, speed_m_s = ball.x_m - body.x_m, ball.y_m - body.y_m, math.hypot(ball.vx_m_s, ball.vy_m_s)
+    along_m = (dx_m * ball.vx_m_s + dy_m * ball.vy_m_s) / speed_m_s if speed_m_s >= p.fast_m_s else 0.0
+    if along_m <= p.along_share * math.hypot(dx_m, dy_m):
+        return rest
+    kick_us = now_us - round(1e6 * along_m / speed_m_s)
+    if kick_us - rest.left_us < p.carried_us:
+        return rest
+    return msgspec.structs.replace(
+        rest, last_us=kick_us, x_m=body.x_m, y_m=body.y_m, taker=body, left_us=-1, away_us=-1, found_us=-1
+    )
 
 
 def left_unseen_us(rest: Rest, p: RestParameters) -> int:

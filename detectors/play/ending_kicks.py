@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from detectors.decisions import at_least, at_most
-from detectors.play.dead_ball_kicks import Rest, apart_m, travelled_m
+from detectors.play.dead_ball_kicks import Rest, apart_m, carried_on, travelled_m
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import LINE_CAUSES, PhaseState
-from detectors.play.restart_kicks import RestartKickParameters, may_restart
+from detectors.play.restart_kicks import RestartKickParameters, may_restart, touch_distance_m
 from detectors.play.setting_off import ready_at
 from football.constants import BALL_SPEED_MAX_M_S
 from football.payloads import BallState, Frame
@@ -52,6 +52,14 @@ class EndingKicks:
             and self.pitch.inside(ball.x_m, ball.y_m)
             and may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
         )
+
+    def left_from(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest) -> Rest:
+        """The rest that a kick has ended: at its taker, if he has carried the ball on to where he may take it."""
+        carried = carried_on(rest, self.parameters.rest, now_us, frame, ball)
+        if carried is rest or not may_restart(self.pitch, self.kick, state.cause, state.line, carried.x_m, carried.y_m):
+            return rest
+        inside_m = touch_distance_m(self.pitch, carried.y_m, state.line)
+        return rest if state.cause == "touch" and inside_m > self.kick.taker_inside_m else carried
 
     def _travel(self, cause: str, rest: Rest) -> tuple[float, str]:
         """Least distance that a restart kick after this cause covers, and the path of its parameter."""

@@ -83,6 +83,7 @@ from detectors.play.stalls import (
     Stall,
     at_hands,
     is_kept,
+    is_played_at,
     stall_sign,
     stopped_us,
     update_handled,
@@ -378,6 +379,7 @@ class PlayPhase:
         dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, sign, since_us)
         off_us = state.watch.off_us if state.watch.off_us > since_us else -1
         watch = msgspec.structs.replace(state.watch, off_us=off_us)
+        rest = rest if rest.last_us >= since_us else NO_REST
         return turned(state, "dead", "stop", rest=rest, turned_us=now_us, watch=watch), (dead,)
 
     def _end_play(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
@@ -395,7 +397,7 @@ class PlayPhase:
     ) -> Step[PhaseState]:
         ended = None if slow else self._kicks.ended(state, now_us, frame, ball, rest, self._rest)
         if ended is not None:
-            return self._resume(ended, now_us, ball, rest)
+            return self._resume(ended, now_us, ball, self._kicks.left_from(ended, now_us, frame, ball, rest))
         if (begun := self._unseen.ended(state, now_us, frame, ball, rest)) is not None:
             return begun
         case = self._case(state, now_us, frame, ball, slow, rest)
@@ -425,7 +427,8 @@ class PlayPhase:
             struck = case is not None and case.contacts and now_us - case.contacts[-1].at_us <= p.kicked_us
             return Case(now_us, 0, case.contacts[-1:]) if struck and case is not None else None
         unseen = 0 <= state.seen_us < now_us - p.rest.frozen_us
-        case = Case(now_us) if case is None else recent(case, now_us, p.evidence, paused=slow or unseen)
+        idle = slow or unseen or not is_played_at(p.stall, ball, nearest(frame, ball.x_m, ball.y_m)[1])
+        case = Case(now_us) if case is None else recent(case, now_us, p.evidence, paused=idle)
         if slow or case.restart is not None or state.cause not in LINE_CAUSES or state.stopped:
             return case
         ended = self._kicks.ended(state, now_us, frame, ball, rest, self._quick)

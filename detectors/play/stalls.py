@@ -129,6 +129,11 @@ def at_hands(p: StallParameters, ball: BallState) -> bool:
     return p.hand_low_m <= ball.z_m <= p.hand_high_m
 
 
+def is_played_at(p: StallParameters, ball: BallState, nearest_m: float) -> bool:
+    """True unless a moving ball is far from everybody, or in the hands of who carries it."""
+    return nearest_m <= p.far_m and not (nearest_m <= p.hand_m and at_hands(p, ball))
+
+
 def update_handled(handled: Handled, p: StallParameters, now_us: int, nearest_m: float, in_area: bool) -> Handled:
     """The time in hands after one more frame with the ball at their height."""
     if nearest_m > p.hand_m:

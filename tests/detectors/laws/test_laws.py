@@ -360,6 +360,14 @@ def test_at_half_time_all_go_and_nobody_is_changed():
     assert numbers(*looks(1, 30), *looks(30, 200, outside), *looks(200, 300)) == [], "a ball that lies there looks live"
 
 
+def test_who_does_not_come_back_from_half_time_with_his_team_is_changed_then():
+    nobody = {f"{t}_{n}": None for t in ("home", "away") for n in range(1, 12)}
+    events = [*looks(1, 30), dead(30.0), *looks(31, 900, nobody), *looks(900, 910, {"home_7": None}), live(910.0)]
+    found = numbers(*events, *looks(911, 930, {"home_7": None, "home_12": (0.0, 0.0)}))
+    since = [(e.kind, e.payload.detail["since_us"]) for e in found]
+    assert since == [("sub.out", 899_000_000), ("sub.in", 911_000_000)]
+
+
 def test_a_player_off_for_a_minute_may_be_sent_off_and_is_not_if_he_comes_back():
     off = {"away_5": (5.0, 40.0)}
     found = numbers(*looks(1, 30), *looks(30, 100, off))

@@ -5,11 +5,25 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from detectors.play.dead_ball_kicks import Rest, RestParameters, carried_on
 from detectors.play.phase import PlayPhase
+from detectors.play.stalls import StallParameters, is_played_at
 from football.match_sheet import MatchSheet
-from football.payloads import build_frame
+from football.payloads import BallState, build_frame
 from middleware.events import Event
-from tests.detectors.scene import Point, ball_track, cast, concluded, decision, fold, frame_event, path, rows_of, stay
+from tests.detectors.scene import (
+    Point,
+    ball_track,
+    body,
+    cast,
+    concluded,
+    decision,
+    fold,
+    frame_event,
+    path,
+    rows_of,
+    stay,
+)
 
 
 def lost_and_found(found: Point) -> list[Event]:
@@ -42,3 +56,23 @@ def test_a_ball_whose_position_is_held_while_players_run_does_not_lie_alone(run_
         frames.append(Event("frame", rolls.ts_us, "frame", rolls.seq, frame))
     dead = fold(PlayPhase(MatchSheet()), frames)
     assert [event.payload.detail["sign"] for event in dead] == ([] if run_m_s > 1.0 else ["alone"])
+
+
+@pytest.mark.parametrize(
+    ("at", "ball", "kick_us"),
+    [((9.0, 0.0), (14.0, 0.5), 9_500_000), ((9.0, 0.0), (14.0, 8.0), -1), ((1.5, 0.0), (14.0, 0.5), -1)],
+    ids=["it flies from him", "it flies past him", "he has just left"],
+)
+def test_a_ball_that_flies_from_who_carried_it_on_unseen_was_kicked_where_he_is(at, ball, kick_us):
+    left_us = 1_400_000 if at[0] > 2.0 else 9_000_000
+    rest = Rest(0, 1_000_000, taker=body("home_7", 0.5, 0.0), left_us=left_us, away_us=1_000_000, found_us=9_800_000)
+    flies = BallState(*ball, 0.0, 10.0, 0.0, 0.0, 40_000)
+    frame = build_frame(flies, (body("home_7", *at),))
+    carried = carried_on(rest, RestParameters(), 10_000_000, frame, flies)
+    assert (carried.x_m, carried.last_us) == ((at[0], kick_us) if kick_us > 0 else (rest.x_m, rest.last_us))
+
+
+def test_a_moving_ball_in_hands_or_far_from_everybody_is_no_sign_of_play():
+    low, high = (BallState(0.0, 0.0, z_m, 3.0, 0.0, 0.0, 40_000) for z_m in (0.1, 1.0))
+    signs = [is_played_at(StallParameters(), *seen) for seen in ((low, 0.3), (high, 0.3), (high, 2.0), (low, 15.0))]
+    assert signs == [True, False, True, False]
