@@ -72,6 +72,10 @@ CROSSINGS: tuple[str, ...] = (
 )
 
 
+#: A slower ball stands, for all that its track tells; and a time that no ball needs.
+_STANDS_M_S, _NEVER_US = 0.5, 2**40
+
+
 class LineParameters(msgspec.Struct, frozen=True):
     """Thresholds of the line detectors.
 
@@ -112,7 +116,8 @@ class LineCrossing:
 
     ``out`` leaves the field, an area or the circle; the halfway line has the senses ``+x`` and ``-x``. The
     payload has the interpolated position of the ball's centre; ``detail``: ``gap_us`` (time between the two samples),
-    ``speed_m_s`` (of the ball from one to the other), ``jump`` (true if no ball is so fast).
+    ``speed_m_s`` (of the ball from one to the other), ``jump`` (true if no ball is so fast), ``since_us`` (time of the
+    crossing also after a gap: there the interpolated one, or an earlier one if the ball goes on as it was seen).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: LineParameters | None = None) -> None:
@@ -134,7 +139,7 @@ class LineCrossing:
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Laws 1, 2, 9; paper 004 IV-B",
             variants={"ball.crossed": CROSSINGS},
-            details={"ball.crossed": ("speed_m_s", "gap_us", "jump")},
+            details={"ball.crossed": ("speed_m_s", "gap_us", "jump", "since_us")},
         )
 
     def initial(self) -> LineState | None:
@@ -174,6 +179,9 @@ class LineCrossing:
         ts_us, ball = between(before, now, share, self.spec.horizon_us)
         speed_m_s, gap_us = _travel(before, now)
         limit_m_s = self.parameters.jump_speed_m_s
+        since_us = ts_us
+        if gap_us > self.spec.horizon_us:
+            since_us = before.ts_us + min(round(gap_us * share), self._rolls_us(ball_of(before), name))
         jumped = is_over("speed over the line", speed_m_s, limit_m_s, "lines.jump_speed_m_s", name)
         payload = EventPayload(
             variant=name,
@@ -181,9 +189,19 @@ class LineCrossing:
             y_m=ball[1],
             z_m=ball[2],
             confidence=self.parameters.jump_confidence if jumped else 1.0,
-            detail={"speed_m_s": round(speed_m_s, 3), "gap_us": gap_us, "jump": jumped},
+            detail={"speed_m_s": round(speed_m_s, 3), "gap_us": gap_us, "jump": jumped, "since_us": since_us},
         )
         return make_event("ball.crossed", ts_us, f"{now.source}:{now.ts_us}/{name}", payload)
+
+    def _rolls_us(self, ball: BallState, name: str) -> int:
+        """Time after which a ball that goes on as it was seen is out over a line; hours if it does not go there."""
+        at_m, v_m_s, half_m = ball.x_m, ball.vx_m_s, self.pitch.half_length_m
+        if "touch" in name:
+            at_m, v_m_s, half_m = ball.y_m, ball.vy_m_s, self.pitch.half_width_m
+        out_m_s = math.copysign(v_m_s, v_m_s * at_m)
+        if name not in OUT_LINES or out_m_s <= _STANDS_M_S:
+            return _NEVER_US
+        return round(1e6 * max(half_m + self.parameters.radius_m - abs(at_m), 0.0) / out_m_s)
 
 
 class GoalMouthState(msgspec.Struct, frozen=True, gc=False):

@@ -37,6 +37,7 @@ class RestParameters(msgspec.Struct, frozen=True):
         left_us: he is as far away so long after his kick.
         drop_low_m: least height of a ball that the referee holds for a dropped ball.
         drop_high_m: greatest height of it.
+        drop_bridge_us: who holds a ball above the chest is tracked lower for at most this long.
         drop_ground_m: greatest height of a ball that has fallen.
         drop_apart_m: no player is as near to it as this.
         drop_hold_us: the referee holds it for at least this long.
@@ -68,6 +69,7 @@ class RestParameters(msgspec.Struct, frozen=True):
     ] = 800_000
     drop_low_m: Annotated[float, reason("Ours: from the waist.")] = 0.6
     drop_high_m: Annotated[float, reason("Ours: at the chest.")] = 1.6
+    drop_bridge_us: Annotated[int, reason("Ours: five frames of heights that err on ragged tracking.")] = 200_000
     drop_ground_m: Annotated[
         float, reason("Ours: a ball that rolls is tracked lower; a keyed one may hang higher.")
     ] = 0.4
@@ -100,6 +102,8 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         left_us: he is farther from it than ``left_m`` since then; -1 while he is near.
         away_us: of a ball that was found elsewhere, time from which on it may have been kicked; -1 of another.
         found_us: time at which it was found.
+        high_us: it has been above the chest again and again since then.
+        raised_us: the newest time that it was; -1 if it never was.
     """
 
     since_us: int = -1
@@ -121,6 +125,8 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
     left_us: int = -1
     away_us: int = -1
     found_us: int = -1
+    high_us: int = -1
+    raised_us: int = -1
 
 
 NO_REST = Rest()
@@ -172,6 +178,9 @@ def extend_rest(
     shape = kick_off_shape(kick, frame, ball.x_m, ball.y_m)
     penalty = penalty_shape(pitch, kick, frame, ball.x_m, ball.y_m)
     held_us, dropped_us = -1, rest.dropped_us if continues else -1
+    high = (rest.high_us, rest.raised_us) if continues and now_us - rest.raised_us <= p.drop_bridge_us else (now_us, -1)
+    if ball.z_m > p.drop_high_m:
+        high = high[0], now_us
     if p.drop_low_m <= ball.z_m <= p.drop_high_m and near[1] > p.drop_apart_m:
         held_us = rest.held_us if continues and rest.held_us >= 0 else now_us
         if now_us - held_us >= p.drop_hold_us:
@@ -186,8 +195,9 @@ def extend_rest(
         closest = near if near[1] < rest.closest_m or _follows(rest, p, frame, near) else (rest.closest, rest.closest_m)
         left_us = _left_us(rest, p, now_us, frame, closest[0])
     return Rest(
-        since_us, now_us, x_m, y_m, *near, shape, put_us, put_x_m, put_y_m, penalty, *held, fresh_us, *closest, left_us
-    )
+        since_us, now_us, x_m, y_m, *near, shape, put_us, put_x_m, put_y_m, penalty, *held, fresh_us, *closest, left_us,
+        high_us=high[0], raised_us=high[1],
+    )  # fmt: skip
 
 
 def _follows(rest: Rest, p: RestParameters, frame: Frame, near: tuple[BodyState | None, float]) -> bool:
@@ -271,7 +281,7 @@ def carried_on(rest: Rest, p: RestParameters, now_us: int, frame: Frame, ball: B
     if kick_us - rest.left_us < p.carried_us:
         return rest
     return msgspec.structs.replace(
-        rest, last_us=kick_us, x_m=body.x_m, y_m=body.y_m, taker=body, left_us=-1, away_us=-1, found_us=-1
+        rest, last_us=kick_us, x_m=body.x_m, y_m=body.y_m, taker=body, left_us=-1, away_us=-1, found_us=-1, raised_us=-1
     )
 
 
@@ -282,10 +292,20 @@ def left_unseen_us(rest: Rest, p: RestParameters) -> int:
     return min(max(rest.left_us - p.left_us, rest.away_us), rest.found_us)
 
 
-def is_dropped(rest: Rest, p: RestParameters) -> bool:
-    """True if the referee dropped the ball before it was kicked (Law 8.2) in plain view."""
+def is_dropped(rest: Rest, p: RestParameters, ball: BallState | None) -> bool:
+    """True if the referee dropped the ball before it was kicked (Law 8.2) in plain view.
+
+    One that comes from above the chest was no free kick, either: that lies on the ground (Law 13).
+    """
     what, since_us, about = "time since it was held", rest.last_us - rest.dropped_us, "restart.dropped"
-    if rest.found_us >= 0 or rest.dropped_us < 0:
+    if rest.found_us >= 0:
+        return False
+    flies = ball is not None and ball.z_m > p.drop_ground_m
+    if flies and rest.raised_us >= 0 and rest.last_us - rest.raised_us <= p.drop_bridge_us:
+        high_us = rest.raised_us - rest.high_us
+        if at_least("time above the chest", high_us, p.drop_hold_us, "phase.rest.drop_hold_us", about):
+            return True
+    if rest.dropped_us < 0:
         return False
     fell = at_least(what, since_us, p.fall_us, "phase.rest.fall_us", about)
     return fell and at_most(what, since_us, p.drop_us, "phase.rest.drop_us", about)

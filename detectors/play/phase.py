@@ -102,6 +102,7 @@ from football.payloads import (
     location_m,
     number,
     payload_of,
+    time_us,
 )
 from football.pitch import GOAL_HALF_WIDTH_M, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
@@ -384,7 +385,8 @@ class PlayPhase:
 
     def _end_play(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
         payload = payload_of(by)
-        detail: dict[str, Scalar] = {"line": payload.variant, "sign": "", "since_us": by.ts_us}
+        since_us = max(time_us(payload, "since_us"), state.turned_us + 1) if "since_us" in payload.detail else by.ts_us
+        detail: dict[str, Scalar] = {"line": payload.variant, "sign": "", "since_us": since_us}
         stoppage = EventPayload(
             cause, x_m=payload.x_m, y_m=payload.y_m, z_m=payload.z_m, confidence=payload.confidence, detail=detail
         )

@@ -154,7 +154,7 @@ def live_event(
     fallback = fallback_us is not None
     taker = None if fallback else rest.taker
     kick_us = unseen_us if unseen_us >= 0 else fallback_us
-    dropped = state.cause == "stop" and kick_us is None and is_dropped(rest, p)
+    dropped = state.cause == "stop" and kick_us is None and is_dropped(rest, p, ball)
     if kick_us is None:
         assert ball is not None
         kick_us = kicked_us(rest, p, at_us, ball)

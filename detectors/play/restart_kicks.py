@@ -212,11 +212,11 @@ def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> 
     if live.variant == "goal line":
         # Defenders have no corner kick: before the ball ran out, the referee had stopped play.
         return "goal_kick" if not corner else "free_kick" if by_defenders else "corner"
-    if live.detail["dropped"]:
-        return "dropped"
     taker_y_m = live.detail["taker_y_m"]
     if is_thrown(pitch, p, y_m, taker_y_m if isinstance(taker_y_m, float) else None):
         return "throw_in"
+    if live.detail["dropped"]:
+        return "dropped"
     if corner and not by_defenders:
         return "corner"
     may_take = not by_defenders or live.detail["shoot_out"]

@@ -39,6 +39,15 @@ def test_the_crossing_is_interpolated_in_time_and_place():
     assert event.id == "ball.crossed#ball:40000/left touch out"
 
 
+@pytest.mark.parametrize(("v_m_s", "since_us"), [(5.0, 140_000), (0.1, 1_040_000)], ids=["it rolls out", "it may lie"])
+def test_a_ball_that_was_lost_by_the_line_is_out_since_it_rolled_on(v_m_s, since_us):
+    y_m = 34.11 - 0.1 * 5.0
+    rolls = ball_track([(10.0, y_m - 0.04 * v_m_s), (10.0, y_m)])
+    found = ball_track([(10.0, 35.61)], start_s=4.04)
+    (event,) = fold(LineCrossing(SHEET), [*rolls, *found])
+    assert (event.ts_us, event.payload.detail["since_us"]) == (3_960_000, pytest.approx(since_us, abs=10_000))
+
+
 def test_one_long_step_passes_all_lines_in_the_order_of_the_way():
     found = crossings([(-10.0, 0.0), (0.0, 0.0), (10.0, 0.0), (53.0, 0.0)], step_s=1.0)
     assert found == [

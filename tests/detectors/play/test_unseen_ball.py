@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from detectors.play.dead_ball_kicks import Rest, RestParameters, carried_on
+from detectors.play.dead_ball_kicks import Rest, RestParameters, carried_on, is_dropped
 from detectors.play.phase import PlayPhase
 from detectors.play.stalls import StallParameters, is_played_at
 from football.match_sheet import MatchSheet
@@ -76,3 +76,11 @@ def test_a_moving_ball_in_hands_or_far_from_everybody_is_no_sign_of_play():
     low, high = (BallState(0.0, 0.0, z_m, 3.0, 0.0, 0.0, 40_000) for z_m in (0.1, 1.0))
     signs = [is_played_at(StallParameters(), *seen) for seen in ((low, 0.3), (high, 0.3), (high, 2.0), (low, 15.0))]
     assert signs == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("z_m", "raised_us", "drops"), [(2.0, 5_000_000, True), (0.1, 5_000_000, False), (2.0, 4_000_000, False)]
+)
+def test_a_ball_that_comes_from_above_the_chest_was_dropped_and_is_no_free_kick(z_m, raised_us, drops):
+    rest = Rest(0, 5_000_000, high_us=3_000_000, raised_us=raised_us)
+    assert is_dropped(rest, RestParameters(), BallState(3.0, 0.0, z_m, 12.0, 0.0, 0.0, 40_000)) is drops
