@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from app.tables.actions import shots
 from app.tables.columns import kinds_of
 from app.tables.match_events import MatchEvents
 from app.tables.possessions import seconds_held
@@ -16,7 +17,7 @@ from replay.event_list import consolidated_events, event_records
 from replay.match_store import read_sheet_of
 
 _GOALS = ("goal.scored", "goal.own", "goal.confirmed", "goal.disallowed")
-_COUNTED = ("shot.attempt", "shot.on_target_pred", "pass.attempt", "pass.complete")
+_PASSES = ("pass.attempt", "pass.complete")
 
 
 class TeamFigures(msgspec.Struct, frozen=True):
@@ -26,7 +27,8 @@ class TeamFigures(msgspec.Struct, frozen=True):
         name: of the team.
         goals: that count; ``goals_provisional`` of them wait for their confirmation by a kick-off.
         possession: share of the time in which either had the ball, as in the table of possessions; None if neither had.
-        shots, shots_on_target, passes, passes_complete: counts.
+        shots, shots_on_target: counts, as in the table of shots.
+        passes, passes_complete: counts.
     """
 
     name: str
@@ -52,16 +54,19 @@ def match_figures(folder: Path) -> MatchFigures:
     Raises:
         StoreError: the store is damaged.
     """
-    sheet, kinds = read_sheet_of(folder), {*_GOALS, *_COUNTED, *kinds_of(("possessions",))}
+    sheet, kinds = read_sheet_of(folder), {*_GOALS, *_PASSES, *kinds_of(("possessions", "shots"))}
     events = list(event_records(consolidated_events(folder, sorted(kinds))))
     keeper = ScoreKeeper()
     keeper.apply(UpdateRecord(seq, 1, 0, event) for seq, event in enumerate(events))
     score = keeper.score()
-    held_s = seconds_held(MatchEvents(sheet, events))
+    match = MatchEvents(sheet, events)
+    held_s, attempts = seconds_held(match), shots(match)
     total_s = sum(held_s.values())
 
     def figures(side: str, name: str, goals: int, provisional: int) -> TeamFigures:
-        counts = [sum(event.kind == kind and event.team == side for event in events) for kind in _COUNTED]
+        on_target = [row["on_target"] for row in attempts if row["team"] == side]
+        passes = [sum(event.kind == kind and event.team == side for event in events) for kind in _PASSES]
+        counts = (len(on_target), sum(map(bool, on_target)), *passes)
         return TeamFigures(name, goals, provisional, held_s[side] / total_s if total_s else None, *counts)
 
     return MatchFigures(
