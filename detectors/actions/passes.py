@@ -24,7 +24,6 @@ import msgspec
 from detectors.actions.flight import (
     Projection,
     ShotParameters,
-    misses_closely,
     opening_rad,
     shot_projection,
 )
@@ -193,7 +192,7 @@ class Strikes:
         positive = state.attacks == release.team
         release = self._before_the_line(release, positive)
         shot = shot_projection(release, frame, positive, self.pitch, self.shot, self.flight, self._about_shots)
-        if shot is None or (self._has_height and shot.z_m > 0.0 and misses_closely(shot, self.shot)):
+        if shot is None or (self._has_height and shot.z_m > 0.0):
             return shot
         return shot if self._is_open(release, positive) else None
 
@@ -207,7 +206,7 @@ class Strikes:
         return msgspec.structs.replace(release, x_m=x_m, y_m=y_m, z_m=z_m)
 
     def _is_open(self, release: EventPayload, positive: bool) -> bool:
-        """True if the goal is open or close enough for a shot that does not fly into it."""
+        """True if the goal is open or close enough for a shot that does not cross its line in the air."""
         if "kick_x_m" in release.detail:
             x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
         else:

@@ -195,3 +195,24 @@ def test_a_fast_ball_that_misses_the_goal_is_a_shot_if_no_mate_can_reach_it(
     frame = build_frame(None, (body("home_7", *mate), body("home_9", 35.0, -1.5)))
     shot = shot_projection(kick, frame, True, pitch_of(MatchSheet()), ShotParameters(), FlightParameters())
     assert (shot is not None) == is_shot
+
+
+@pytest.mark.parametrize(
+    ("x_m", "speed_m_s", "z_m", "mate", "is_shot"),
+    [
+        (28.5, 14.0, 0.1, -20.0, True),
+        (28.5, 14.0, 0.1, 40.0, False),
+        (44.5, 5.0, 2.3, -20.0, True),
+        (44.5, 5.0, 0.1, -20.0, False),
+    ],
+    ids=["long, alone", "long, to a mate", "headed", "pushed"],
+)
+def test_a_slow_ball_is_a_shot_if_it_is_headed_near_the_goal_or_no_mate_can_reach_it(
+    x_m: float, speed_m_s: float, z_m: float, mate: float, is_shot: bool
+) -> None:
+    """From 24 m it takes 1.7 s, from 8 m 1.6 s; it misses by some 1 m."""
+    detail = {"vx_m_s": speed_m_s, "vy_m_s": 0.2 * speed_m_s, "vz_m_s": 2.0, "kick_z_m": z_m}
+    kick = EventPayload("", "home", "home_9", x_m, 0.0, z_m, detail=detail)
+    frame = build_frame(None, (body("home_7", mate, 2.0), body("home_9", x_m, 0.0)))
+    shot = shot_projection(kick, frame, True, pitch_of(MatchSheet()), ShotParameters(), FlightParameters())
+    assert (shot is not None) == is_shot
