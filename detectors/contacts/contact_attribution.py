@@ -296,10 +296,20 @@ def _is_far_contact(by: Candidate, payload: EventPayload, rule: ContactRule) -> 
     return hard and at_least("speed after a contact so far away", after_m_s, p.dead_m_s, f"{kind}.dead_m_s", about)
 
 
+def _is_kicked_beyond(by: Candidate, gained_m_s: float, rule: ContactRule) -> bool:
+    """True if a ball got so much faster that a centroid beyond reach kicked it: he, or it, is tracked elsewhere."""
+    p, about, kind = rule.p, (rule.kind, by.object_id), rule.kind
+    what = f"distance of who kicked it{rule.as_if}"
+    near = at_most(what, by.distance_m, p.kicked_reach_m, f"{kind}.kicked_reach_m", about)
+    return near and at_least("gain of speed so far away", gained_m_s, p.kicked_m_s, f"{kind}.kicked_m_s", about)
+
+
 def _by_body(by: Candidate, since_us: int, payload: EventPayload, last: PreviousContact, rule: ContactRule) -> bool:
     """True if a centroid may have made the contact: in reach, no remainder of the last one, the ball not in hands."""
     p, about, kind = rule.p, (rule.kind, by.object_id), rule.kind
-    if not at_most(f"distance of who is near{rule.as_if}", by.distance_m, rule.reach_m, "near.leave_m", about):
+    gained_m_s = number(payload, "speed_after_m_s") - number(payload, "speed_before_m_s")
+    near = at_most(f"distance of who is near{rule.as_if}", by.distance_m, rule.reach_m, "near.leave_m", about)
+    if not near and not _is_kicked_beyond(by, gained_m_s, rule):
         return False
     what, change_m_s = "change of velocity so high", number(payload, "delta_v_m_s")
     above = payload.z_m is not None and payload.z_m > rule.height_m
@@ -309,7 +319,11 @@ def _by_body(by: Candidate, since_us: int, payload: EventPayload, last: Previous
         return True
     late = at_least("time since the player's contact before", since_us, p.own_from_us, f"{kind}.own_from_us", about)
     if not late and change_m_s < p.step_factor * last.m_s:
-        return False
+        what, least_us = "time since the player's contact before", p.again_from_us
+        if rule.limbs or not at_least(what, since_us, least_us, f"{kind}.again_from_us", about):
+            return False
+        if not at_least("gain of speed so soon", gained_m_s, p.again_m_s, f"{kind}.again_m_s", about):
+            return False
     high = payload.z_m is not None and payload.z_m > rule.low_m
     return not (high and _is_carried(payload, by, p.let_go_m_s))
 

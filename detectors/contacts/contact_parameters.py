@@ -61,7 +61,10 @@ class ContactParameters(msgspec.Struct, frozen=True):
         spread_m: on centroids, greatest median distance of the nearest one at contacts for which distances hold.
         spread_step_m: by how much each contact moves the median.
         spread_share_min: least share at which distances count.
+        kicked_reach_m: on centroids, greatest distance of who kicked a ball that got faster by ``kicked_m_s``.
+        kicked_m_s: on centroids, a ball that gets faster by this was kicked, though nobody is in reach.
         own_from_us: on centroids, least time between two contacts of one player.
+        again_from_us: on centroids, least time between a player's contact and the kick by which the ball gets faster.
         again_m_s: on centroids, a player may have made the ball faster by this sooner than that.
         let_go_m_s: speed at which a carried ball leaves a player.
         again_us: least time between two contacts of hands or trunk.
@@ -165,7 +168,25 @@ class ContactParameters(msgspec.Struct, frozen=True):
         reason("`broadcast`, seeds 301 to 310, with 0.65 for spread_m: 472 passes of 665 are right, 461 with 0.02"),
     ] = 0.05
     spread_share_min: Annotated[float, reason("ours: who is beyond reach of four metres is nobody near")] = 0.45
+    kicked_reach_m: Annotated[
+        float, reason("as release.release_m (5.8): a ball that is farther away has left; see kicked_m_s")
+    ] = 2.25
+    kicked_m_s: Annotated[
+        float,
+        reason(
+            "nothing but a player makes a ball so much faster: of 39 in play whose nearest one is 1.65 to 2.25 m away "
+            "he kicked 35, of 6 from 2.5 to 3 m none (whole matches 506, 507, 510, 511, `ragged` 401 to 420 and 301 "
+            "to 313, `optical_keyed` 401 to 420)"
+        ),
+    ] = 5.0
     own_from_us: Annotated[int, reason("ours: a player's second contact takes as long")] = 200_000
+    again_from_us: Annotated[
+        int,
+        reason(
+            "two breaks closer together are one kick; on the matches of kicked_m_s the nearest one in reach made 73 of "
+            "83 later ones by which the ball gets faster by 3 m/s or more"
+        ),
+    ] = 130_000
     again_m_s: Annotated[
         float,
         reason(f"{_RAGGED}: 14 of 19 such contacts are kicks, one is another's; times of keyed contacts are wrong"),

@@ -190,6 +190,26 @@ def test_a_small_change_far_from_everybody_is_no_hit() -> None:
     assert hits(far, peak(40_000, delta_v_m_s=3.0, speed_before_m_s=4.0), *scene) == [(40_000, "home_2")], "faster"
 
 
+@pytest.mark.parametrize(("dx_m", "gained_m_s", "counts"), [(2.1, 6.0, True), (2.1, 4.0, False), (2.4, 6.0, False)])
+def test_out_of_reach_of_everybody_a_ball_that_gets_much_faster_was_kicked(
+    dx_m: float, gained_m_s: float, counts: bool
+) -> None:
+    struck = peak(40_000, speed_before_m_s=3.0, speed_after_m_s=3.0 + gained_m_s)
+    assert len(hits(closest(40_000, "home_2", dx_m=dx_m), struck, *clock(0, 40_000, 80_000))) == counts
+
+
+@pytest.mark.parametrize(
+    ("after_us", "gained_m_s", "counts"), [(170_000, 4.0, 2), (170_000, 2.0, 1), (100_000, 4.0, 1)]
+)
+def test_who_has_just_played_a_ball_has_kicked_it_if_it_gets_faster(
+    after_us: int, gained_m_s: float, counts: int
+) -> None:
+    first, at_us = peak(40_000, delta_v_m_s=8.0), 40_000 + after_us
+    second = peak(at_us, speed_before_m_s=5.0, speed_after_m_s=5.0 + gained_m_s)
+    scene = clock(0, 40_000, 80_000, 120_000, at_us, at_us + 40_000)
+    assert len(hits(closest(0, "home_2"), first, second, *scene)) == counts
+
+
 def test_where_the_nearest_is_always_far_away_a_contact_from_farther_away_counts() -> None:
     def contact(number: int, dx_m: float) -> list[Event]:
         at_us = 3_000_000 * number
