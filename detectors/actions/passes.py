@@ -288,25 +288,39 @@ class Strikes:
         payload = payload_of(before)
         if payload.team == release.team:
             return self._limbs and payload.player != release.player and self._glanced_off(state, round(kick_us))
-        if kick_us - before.ts_us <= self._block_us:
-            return True
         in_m_s, out_m_s = number(release, "speed_before_m_s"), number(release, "speed_after_m_s")
         # A goalkeeper does not head a high ball but parries it.
         high = release.detail["kick_z_m"] is not None and number(release, "kick_z_m") >= p.head_m
         low = not high or release.player in self._keepers
+        if kick_us - before.ts_us <= self._block_us:
+            soon = self._limbs or kick_us - before.ts_us < (p.block_kick_us if low else p.block_head_us)
+            return soon or (low and not self._is_kicked_on(state, release))
         if low and kick_us - before.ts_us <= p.poke_us and out_m_s < p.poke_m_s:
             return True
         rebounded = low and in_m_s >= p.came_m_s and out_m_s <= p.struck_factor * in_m_s
         return rebounded and not self._is_played_on(state, release)
 
+    def _is_kicked_on(self, state: StrikeState, release: EventPayload) -> bool:
+        """True if a ball that an opponent had just touched was kicked to a mate: it was slow, and leaves fast."""
+        in_m_s, p = number(release, "speed_before_m_s"), self.parameters
+        slow = at_most("speed of the ball before", in_m_s, p.came_m_s, "strike.came_m_s")
+        out_m_s, what = number(release, "speed_after_m_s"), "speed of the ball"
+        return slow and at_least(what, out_m_s, p.kicked_m_s, "strike.kicked_m_s") and self._is_to_mate(state, release)
+
     def _is_played_on(self, state: StrikeState, release: EventPayload) -> bool:
         """True if a ball that looks like a rebound was sent to a mate: it is fast, turned, and he is first at it."""
         kick_us, p = round(number(release, "kick_us")), self.parameters
         struck = next((payload_of(c) for c in state.contacts if c.ts_us == kick_us), None)
-        if self._limbs or struck is None or state.frame is None:
+        if self._limbs or struck is None:
             return False
         fast = at_least("speed of the ball", number(release, "speed_after_m_s"), p.onward_m_s, "strike.onward_m_s")
         if not fast or not at_least("turn of the ball", turned_rad(struck), p.onward_rad, "strike.onward_rad"):
+            return False
+        return self._is_to_mate(state, release)
+
+    def _is_to_mate(self, state: StrikeState, release: EventPayload) -> bool:
+        """True if a mate of the kicker is first at the ball."""
+        if state.frame is None:
             return False
         own, others = first_to_reach(release, frame_of(state.frame), self.flight)
         mate = others.pop(release.team, None)

@@ -464,3 +464,17 @@ def test_a_ball_that_hops_at_a_goalkeepers_feet_was_not_parried() -> None:
     assert on_centroids(0.8, taken_up=False) == []
     assert on_centroids(0.8, taken_up=True) == ["gk.catch"], "he takes it up"
     assert on_centroids(0.1, taken_up=False) == ["gk.parry"], "a shot is low beside him for a moment only"
+
+
+@pytest.mark.parametrize(
+    ("after_s", "came_m_s", "left_m_s", "z_m", "attempts"),
+    [(0.25, 15.0, 9.0, 1.9, 1), (0.15, 15.0, 9.0, 1.9, 0), (0.25, 3.0, 11.0, 0.1, 1), (0.25, 15.0, 20.0, 0.1, 0)],
+    ids=["headed", "headed at once", "slow, then kicked", "fast before"],
+)
+def test_without_limbs_a_header_or_the_kick_of_a_slow_ball_is_no_block(
+    after_s: float, came_m_s: float, left_m_s: float, z_m: float, attempts: int
+) -> None:
+    people = [body("home_6", 0.0, 0.0), body("home_8", 12.0, 0.0), body("away_4", 3.0, 8.0)]
+    causes = [event("hit", 0.9 - after_s, "away_4"), frame_event(1.0, (2.3, 0.0), people)]
+    out = fold(PassAttempt(MatchSheet()), [*causes, released(1.0, "home_6", came_m_s, left_m_s, z_m)])
+    assert len(out) == attempts
