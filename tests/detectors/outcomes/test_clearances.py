@@ -60,6 +60,30 @@ def test_a_header_up_the_pitch_in_the_own_third_is_a_clearance_no_matter_who_rec
     assert cleared(HEADER, kick(x_m), gain) == [("home_4", receiver, 1_000_000)]
 
 
+BLOCK = about("possession.gain", 1.02, "away_9", -39.5)
+
+
+def blocked(x_m: float = -40.0, vx_m_s: float = 20.0, released_us: int = 1_000_000) -> Event:
+    """The attempt of a kick at 1 s that has not left its kicker, or has at another time."""
+    return about("pass.attempt", 1.0, "home_4", x_m, kick_us=1_000_000, released_us=released_us, vx_m_s=vx_m_s)
+
+
+def test_a_hard_kick_that_is_blocked_at_once_is_a_clearance_and_only_one() -> None:
+    once = [("home_4", "away_9", 1_000_000)]
+    assert cleared(blocked(), BLOCK) == once
+    assert cleared(HEADER, blocked(vx_m_s=9.0), BLOCK) == once
+    assert cleared(NEAR, blocked(), BLOCK, kick(-40.0), about("possession.gain", 3.0, "away_5", 10.0)) == once
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [blocked(vx_m_s=14.0), blocked(vx_m_s=-20.0), blocked(-20.0), blocked(released_us=1_100_000)],
+    ids=["a pass", "backwards", "too far up", "one that left its kicker"],
+)
+def test_no_clearance_that_is_blocked(attempt: Event) -> None:
+    assert cleared(attempt, BLOCK) == []
+
+
 @pytest.mark.parametrize(
     "causes",
     [
