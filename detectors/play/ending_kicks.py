@@ -8,11 +8,11 @@ from detectors.decisions import at_least, at_most
 from detectors.play.dead_ball_kicks import Rest, apart_m, carried_on, travelled_m
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import LINE_CAUSES, PhaseState
-from detectors.play.restart_kicks import RestartKickParameters, may_restart, touch_distance_m
+from detectors.play.restart_kicks import RestartKickParameters, attackers_of, may_restart, touch_distance_m
 from detectors.play.setting_off import ready_at
 from football.constants import BALL_SPEED_MAX_M_S
 from football.payloads import BallState, Frame
-from football.pitch import Pitch
+from football.pitch import Pitch, end_of
 
 
 class EndingKicks:
@@ -40,7 +40,8 @@ class EndingKicks:
         p, about, moved_m = self.parameters, "phase.live", travelled_m(rest, self.parameters.rest, now_us, ball)
         if not at_least("the ball from where it rested", moved_m, *self._travel(state.cause, rest), about=about):
             return False
-        if state.cause == "goal" and not rest.shape and rest.last_us - rest.put_us < p.goal_rest_us:
+        short = state.cause == "goal" and not rest.shape and rest.last_us - rest.put_us < p.goal_rest_us
+        if short and not self._set_off_with(state, rest.last_us):
             return False
         if rest.found_us < 0 and moved_m > BALL_SPEED_MAX_M_S * 1e-6 * (now_us - rest.last_us):
             return False  # No foot kicks so hard: the track has jumped.
@@ -52,6 +53,18 @@ class EndingKicks:
             and self.pitch.inside(ball.x_m, ball.y_m)
             and may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
         )
+
+    def _set_off_with(self, state: PhaseState, kick_us: int) -> bool:
+        """True if everybody set off when the ball was kicked."""
+        off_us, p = state.watch.off_us, self.parameters.setting_off
+        return off_us >= 0 and abs(off_us - p.lag_us - kick_us) <= p.apart_us
+
+    def _was_no_goal(self, state: PhaseState, rest: Rest) -> bool:
+        """True if everybody has waited for a ball in the goal area, and set off: it was in the net from behind."""
+        end, taker, watch = end_of(rest.x_m), rest.taker, state.watch
+        if taker is None or taker.team == attackers_of(state.attacks_x, end) or watch.quiet_us < watch.off_us:
+            return False
+        return self.pitch.in_goal_area(rest.x_m, rest.y_m, end, self.kick.goal_area_slack_m)
 
     def left_from(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest) -> Rest:
         """The rest that a kick has ended: at its taker, if he has carried the ball on to where he may take it."""
@@ -85,7 +98,7 @@ class EndingKicks:
             until_us = max(until_us, rest.left_us if rest.left_us >= 0 else state.watch.off_us)
         if rest.since_us < 0 or until_us - rest.since_us < p.rest_us or rest.taker_m > p.reach_m:
             return None
-        if state.cause == "goal" and not rest.shape:
+        if state.cause == "goal" and not rest.shape and not self._was_no_goal(state, rest):
             return None
         lawful = may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
         return rest if lawful else None

@@ -84,7 +84,7 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
     taker_inside_m: Annotated[float, reason("Law 15: on the line or outside; a track errs by some decimetres.")] = 0.15
     taker_outside_m: Annotated[float, reason("The same throw-in: the thrower stood 0.13 m outside.")] = 0.0
     penalty_mark_m: Annotated[
-        float, reason("Law 14 has the mark itself; ragged generated matches, seeds 506 and 507: tracked up to 0.6 m off.")
+        float, reason("Law 14 has the mark itself; ragged generated matches (506, 507): tracked up to 0.6 m off.")
     ] = 1.0
     penalty_players: Annotated[int, reason("The taker, and one player who runs in early.")] = 2
     penalty_edge_m: Annotated[float, reason("The goalkeeper stands on his line. Ours.")] = 1.0

@@ -136,3 +136,26 @@ def test_a_long_calm_without_the_ball_is_a_stoppage_and_a_set_off_ends_it():
     assert (dead.payload.variant, dead.payload.detail["sign"], dead.ts_us) == ("stop", "calm", 4_440_000)
     assert (live.kind, kick.kind, kick.payload.player) == ("play.live", "restart.free_kick", "home_7")
     assert 6.6e6 <= kick.ts_us <= 7.1e6
+
+
+@pytest.mark.parametrize("off_s", [5.3, 99.0], ids=["everybody sets off with the kick", "nobody does"])
+def test_after_a_ball_in_the_net_a_kick_with_which_everybody_sets_off_is_a_restart(off_s):
+    """A ball that is fetched after a goal may be kicked on, but nobody runs then."""
+    lies = (20.0, 12.0)
+    way = [*path((45.0, 0.0), (53.5, 0.0), 0.6), *stay((53.5, 0.0), 1.0), *path((53.5, 0.0), lies, 2.5)]
+    way += [*stay(lies, 1.2), *path(lies, (0.0, 0.0), 1.5)]
+    events = filmed(way, len(way) * STEP_S, off_s, cast(home_7=(20.4, 12.0)))
+    assert ("play.live", "goal", "home") in rows_of(found(events)) or off_s > 9.0
+    assert off_s < 9.0 or found(events) == []
+
+
+def test_a_goalkeeper_who_waited_with_a_lost_ball_after_a_supposed_goal_has_taken_the_goal_kick():
+    lies = (49.0, 4.0)
+    way = [
+        *path((45.0, 0.0), (53.5, 0.0), 0.6),
+        *stay((53.5, 0.0), 1.0),
+        *path((53.5, 0.0), lies, 1.0),
+        *stay(lies, 1.5),
+    ]
+    events = found(filmed(way, 11.0, 9.0, cast(away_1=(49.4, 4.0))))
+    assert ("restart.goal_kick", "", "away") in rows_of(events)
