@@ -13,9 +13,11 @@ from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload
 from football.pitch import (
+    CIRCLE_RADIUS_M,
     GOAL_AREA_HALF_WIDTH_M,
     PENALTY_AREA_DEPTH_M,
     PENALTY_AREA_HALF_WIDTH_M,
+    PENALTY_MARK_DISTANCE_M,
     pitch_of,
 )
 from middleware.detector import Known, Spec
@@ -137,6 +139,10 @@ class PassLength(PassQualifier):
         return Qualification("pass.len", name, {"length_m": round(length_m, 2)})
 
 
+#: From the goal line to the top of the penalty arc (Law 1).
+_ARC_DEPTH_M = PENALTY_MARK_DISTANCE_M + CIRCLE_RADIUS_M
+
+
 class CrossParameters(msgspec.Struct, frozen=True):
     """Limits of crosses and cut-backs; the others are lines of the pitch.
 
@@ -164,9 +170,10 @@ class Cross(PassQualifier):
 
     Opta's cross is "played from a wide position targeting a teammate in a central area within proximity to the goal",
     and moves towards the middle. So where the ball was sent counts, not where an opponent stopped it. It goes into the
-    penalty area, from a wing or, in the air, from a half-space outside that area. A cut-back goes backwards and
+    penalty area or, in the air, not beyond the top of the penalty arc; from a wing or, in the air, from a half-space
+    outside that area. A cut-back goes backwards and
     inwards from within the penalty area, outside the width of the goal area. Neither need arrive.
-    Predicted if a mate seems to reach the ball in the area; withdrawn if it ended elsewhere untouched by opponents.
+    Predicted if a mate seems to reach the ball there; withdrawn if it ended elsewhere untouched by opponents.
     ``detail``: ``final``.
     """
 
@@ -216,7 +223,8 @@ class Cross(PassQualifier):
         depth_m, depth_after_m = self._half_length_m - path.from_u_m, self._half_length_m - path.to_u_m
         inwards = abs(path.to_w_m) < abs(path.from_w_m)
         side = "left" if path.from_w_m > 0.0 else "right"
-        if not (0.0 <= depth_after_m <= PENALTY_AREA_DEPTH_M and abs(path.to_w_m) <= PENALTY_AREA_HALF_WIDTH_M):
+        most_m = _ARC_DEPTH_M if lofted else PENALTY_AREA_DEPTH_M
+        if not (0.0 <= depth_after_m <= most_m and abs(path.to_w_m) <= PENALTY_AREA_HALF_WIDTH_M):
             return None
         wing = abs(path.from_w_m) >= PENALTY_AREA_HALF_WIDTH_M
         if wing or depth_m > PENALTY_AREA_DEPTH_M:

@@ -133,6 +133,15 @@ def test_a_cross_from_a_half_space_is_lofted(up_m_s: float, expected: list[objec
     assert [word for word in words(Cross(SHEET), *causes) if word[2]] == expected
 
 
+@pytest.mark.parametrize(("up_m_s", "to_x_m", "expected"), [(3.1, 33.0, 1), (3.1, 32.0, 0), (2.9, 33.0, 0)])
+def test_a_lofted_cross_may_fall_beyond_the_area_up_to_the_top_of_the_arc(
+    up_m_s: float, to_x_m: float, expected: int
+) -> None:
+    to = (to_x_m, 2.0)
+    causes = direction(), attempt(WIDE, to, up_m_s=up_m_s), end("complete", WIDE, to)
+    assert [word for word in words(Cross(SHEET), *causes) if word[2]] == [("cross", "left", True)] * expected
+
+
 @pytest.mark.parametrize(("across_m", "expected"), [(36.5, []), (36.7, [("pass.switch", "", True)])])
 def test_a_switch_is_far_across_and_arrives(across_m: float, expected: list[object]) -> None:
     start, far = (0.0, -20.0), (5.0, -20.0 + across_m)
