@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.decisions import note
+from detectors.decisions import at_least
 from detectors.emission import make_event
 from detectors.qualifiers.pass_qualifier import PassPath, kick_of, passed_path, upfield
 from detectors.reasons import reason
@@ -21,9 +21,11 @@ class ThroughParameters(msgspec.Struct, frozen=True):
 
     Attributes:
         line_m: a defender within this distance of the rearmost one, along the pitch, is in the last line.
+        beyond_m: the ball is received at least this far behind the line.
     """
 
     line_m: Annotated[float, reason("Ours: a line that is staggered by more is none to be played through.")] = 6.0
+    beyond_m: Annotated[float, reason("Ours: a stride; who is nearer stands in the line.")] = 1.0
 
 
 class LastLine(msgspec.Struct, frozen=True, gc=False):
@@ -89,7 +91,8 @@ class ThroughBall:
         if path is None or line_of is None or not is_through(path, line_of.line_positions):
             return state, NOTHING
         beyond_m = path.to_u_m - max(u for u, _ in line_of.line_positions)
-        note("distance beyond the last line", beyond_m, "at least", 0.0, unit="m")
+        if not at_least("distance beyond the last line", beyond_m, self.parameters.beyond_m, "through_ball.beyond_m"):
+            return state, NOTHING
         detail: dict[str, Scalar] = {"beyond_m": round(beyond_m, 2)}
         shown = msgspec.structs.replace(payload, variant="", z_m=None, detail=detail)
         shown_us = kick_of(payload)
@@ -117,9 +120,9 @@ class ThroughBall:
 def is_through(path: PassPath, line: tuple[tuple[float, float], ...]) -> bool:
     """True if a pass goes from before a line to behind it, between two of its players.
 
-    >>> is_through(Way(0.0, 0.0, 30.0, 0.0), ((20.0, 5.0), (19.0, -6.0)))
+    >>> is_through(PassPath(0.0, 0.0, 30.0, 0.0), ((20.0, 5.0), (19.0, -6.0)))
     True
-    >>> is_through(Way(0.0, 0.0, 30.0, 0.0), ((20.0, 5.0), (19.0, 6.0)))
+    >>> is_through(PassPath(0.0, 0.0, 30.0, 0.0), ((20.0, 5.0), (19.0, 6.0)))
     False
     """
     last_m = max((u for u, _ in line), default=None)

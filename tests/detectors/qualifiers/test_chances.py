@@ -255,7 +255,8 @@ def through(sign: float, start: Place, end: Place, line: dict[str, Place] = LINE
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_through_ball_passes_between_two_of_the_last_line(sign: float) -> None:
     assert through(sign, (10.0, 0.0), (38.0, 2.0)) == 1
-    assert through(sign, (10.0, 0.0), (29.0, 2.0)) == 0  # not behind it
+    assert through(sign, (10.0, 0.0), (31.1, 2.0)) == 1
+    assert through(sign, (10.0, 0.0), (30.9, 2.0)) == 0  # hardly behind it
     assert through(sign, (10.0, 28.0), (38.0, 28.0)) == 0  # around it
     assert through(sign, (31.0, 0.0), (38.0, 2.0)) == 0  # from behind it
     assert through(sign, (10.0, 0.0), (38.0, 2.0), {"away_1": (50.0, 0.0), "away_2": (30.0, 12.0)}) == 0
