@@ -41,7 +41,7 @@ class EndingKicks:
         if not at_least("the ball from where it rested", moved_m, *self._travel(state.cause, rest), about=about):
             return False
         short = state.cause == "goal" and not rest.shape and rest.last_us - rest.put_us < p.goal_rest_us
-        if short and not self._set_off_with(state, rest.last_us):
+        if (short or self._is_interval(state, rest)) and not self._set_off_with(state, rest.last_us):
             return False
         if rest.found_us < 0 and moved_m > BALL_SPEED_MAX_M_S * 1e-6 * (now_us - rest.last_us):
             return False  # No foot kicks so hard: the track has jumped.
@@ -53,6 +53,13 @@ class EndingKicks:
             and self.pitch.inside(ball.x_m, ball.y_m)
             and may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
         )
+
+    def _is_interval(self, state: PhaseState, rest: Rest) -> bool:
+        """True if the teams may still be coming back: the pause was as long as half-time, and this is no kick-off."""
+        if state.mode != "dead" or rest.shape or rest.penalty == "shoot-out":
+            return False
+        what, limit_us = "time that the ball was dead", self.parameters.interval_us
+        return at_least(what, rest.last_us - state.turned_us, limit_us, "phase.interval_us", "phase.live")
 
     def _set_off_with(self, state: PhaseState, kick_us: int) -> bool:
         """True if everybody set off when the ball was kicked."""

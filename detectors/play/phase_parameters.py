@@ -46,6 +46,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         unseen_us: if the ball was unseen for this long before the first sign of play, the restart was taken meanwhile;
             and a calm of all players that is long enough ends play then.
         goal_rest_us: after a goal, the ball lies for at least this long before a restart that is no kick-off.
+        interval_us: after a pause this long, a kick that is no kick-off ends it only if everybody sets off with it.
         rest: limits of a rest.
         stall: signs of a stalled ball.
         evidence: what shows that a dead ball is in play.
@@ -107,6 +108,9 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     goal_rest_us: Annotated[
         int, reason("After a goal a player may kick the ball from the net towards the centre: no restart.")
     ] = 2_000_000
+    interval_us: Annotated[
+        int, reason("Ours: treatment and reviews are mostly over by then, and half-time is longer (Law 7).")
+    ] = 300_000_000
     rest: RestParameters = RestParameters()
     stall: StallParameters = StallParameters()
     evidence: EvidenceParameters = EvidenceParameters()

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from detectors.play.phase import PlayPhase
+from detectors.play.phase_parameters import PhaseParameters
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, BodyState, build_frame
 from middleware.events import Event
@@ -159,3 +160,22 @@ def test_a_goalkeeper_who_waited_with_a_lost_ball_after_a_supposed_goal_has_take
     ]
     events = found(filmed(way, 11.0, 9.0, cast(away_1=(49.4, 4.0))))
     assert ("restart.goal_kick", "", "away") in rows_of(events)
+
+
+@pytest.mark.parametrize(
+    ("interval_us", "off_s", "lies", "kinds"),
+    [
+        (300_000_000, 99.0, (20.0, -12.0), ["phase.dead", "phase.live"]),
+        (2_000_000, 99.0, (20.0, -12.0), ["phase.dead"]),
+        (2_000_000, 10.0, (20.0, -12.0), ["phase.dead", "phase.live"]),
+        (2_000_000, 99.0, (0.0, 0.0), ["phase.dead", "phase.live"]),
+    ],
+    ids=["a short pause", "who comes back kicks the ball about", "everybody sets off", "a kick-off"],
+)
+def test_after_a_pause_like_half_time_a_kick_that_is_no_kick_off_ends_it_only_if_everybody_sets_off(
+    interval_us, off_s, lies, kinds
+):
+    way = [*path((30.0, -5.0), lies, 2.0), *stay(lies, 8.0), *path(lies, (lies[0] - 15.0, -2.0), 1.2)]
+    events = filmed(way, len(way) * STEP_S, off_s, cast(home_7=(lies[0] + 0.3, lies[1])))
+    phase = PlayPhase(SHEET, msgspec.structs.replace(PhaseParameters(), interval_us=interval_us))
+    assert [event.kind for event in fold(phase, [event for event in events if event.kind == "frame"])] == kinds
