@@ -204,15 +204,18 @@ def test_a_fast_ball_that_misses_the_goal_is_a_shot_if_no_mate_can_reach_it(
         (28.5, 14.0, 0.1, 40.0, False),
         (44.5, 5.0, 2.3, -20.0, True),
         (44.5, 5.0, 0.1, -20.0, False),
+        (39.5, 9.0, 2.3, 45.0, True),
+        (37.5, 9.0, 2.3, 45.0, False),
     ],
-    ids=["long, alone", "long, to a mate", "headed", "pushed"],
+    ids=["long, alone", "long, to a mate", "headed", "pushed", "headed to a mate", "from farther away"],
 )
 def test_a_slow_ball_is_a_shot_if_it_is_headed_near_the_goal_or_no_mate_can_reach_it(
     x_m: float, speed_m_s: float, z_m: float, mate: float, is_shot: bool
 ) -> None:
-    """From 24 m it takes 1.7 s, from 8 m 1.6 s; it misses by some 1 m."""
+    """From 24 m it takes 1.7 s, from 8 m 1.6 s, from 13 m 1.4 s; it misses by some 1 m, or 2 m."""
     detail = {"vx_m_s": speed_m_s, "vy_m_s": 0.2 * speed_m_s, "vz_m_s": 2.0, "kick_z_m": z_m}
-    kick = EventPayload("", "home", "home_9", x_m, 0.0, z_m, detail=detail)
+    detail |= {"kick_x_m": x_m, "kick_y_m": 2.0}
+    kick = EventPayload("", "home", "home_9", x_m, 2.0, z_m, detail=detail)
     frame = build_frame(None, (body("home_7", mate, 2.0), body("home_9", x_m, 0.0)))
     shot = shot_projection(kick, frame, True, pitch_of(MatchSheet()), ShotParameters(), FlightParameters())
     assert (shot is not None) == is_shot
