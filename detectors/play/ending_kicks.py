@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from detectors.decisions import at_least, at_most
@@ -60,6 +62,19 @@ class EndingKicks:
             return False
         what, limit_us = "time that the ball was dead", self.parameters.interval_us
         return at_least(what, rest.last_us - state.turned_us, limit_us, "phase.interval_us", "phase.live")
+
+    def is_played_by_others(self, rest: Rest, now_us: int, frame: Frame, ball: BallState) -> bool:
+        """True if a ball that lay far from all players flies now: somebody else has played it, so it is dead."""
+        p, about = self.parameters, "phase.dead"
+        lay_us, alone = rest.last_us - rest.since_us, rest.taker_m >= p.guard_m and len(frame.players) >= p.all_players
+        if not alone or rest.found_us >= 0 or rest.last_us - rest.fresh_us >= p.rest.frozen_us:
+            return False
+        speed_m_s, moved_m = math.hypot(ball.vx_m_s, ball.vy_m_s), travelled_m(rest, p.rest, now_us, ball)
+        return (
+            at_least("time that the ball lay alone", lay_us, p.others_us, "phase.others_us", about)
+            and at_least("speed of the ball", speed_m_s, p.rest.fast_m_s, "phase.rest.fast_m_s", about)
+            and at_least("the ball from where it rested", moved_m, p.travel_m, "phase.travel_m", about)
+        )
 
     def _set_off_with(self, state: PhaseState, kick_us: int) -> bool:
         """True if everybody set off when the ball was kicked."""

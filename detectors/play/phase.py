@@ -282,10 +282,15 @@ class PlayPhase:
             stall = NO_STALL
         elif slow and self._unseen.is_held(state, now_us, ball, rest):
             stall = msgspec.structs.replace(stall, alone_us=-1)
+        if not slow and state.mode == "live" and self._kicks.is_played_by_others(rest, now_us, frame, ball):
+            lay = msgspec.structs.replace(NO_STALL, alone_us=min(rest.put_us, now_us - self.parameters.stall.alone_us))
+            return self._end_stalled(state, now_us, ball, lay, rest)
         if (slow or stall.far_us >= 0) and self._is_stopped(state, stall, now_us, ball, near[0]):
             return self._end_stalled(state, now_us, ball, stall, rest)
         if at_hands(p, ball):
             away_m = near[1] if near[0] is not None else nearest(frame, ball.x_m, ball.y_m)[1]
+            if slow and rest.fresh_us <= handled.until_us:
+                away_m = 0.0  # Its position is repeated since it was in his hands.
             in_area = self.pitch.in_penalty_area(ball.x_m, ball.y_m, end_of(ball.x_m))
             handled = update_handled(handled, p, now_us, away_m, in_area)
         return self._while_live(state, now_us, frame, ball, slow, rest, stall, handled)

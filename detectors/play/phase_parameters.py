@@ -40,6 +40,8 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         spread_step_m: by how much each of them moves the median.
         play_m_s: least change of the ball's velocity at such a contact.
         guard_m: greatest distance from the ball of a defender who keeps it in play (``keeper_us``).
+        others_us: a ball that flies after it lay for this long, farther than ``guard_m`` off, was played by others.
+        all_players: with fewer in the frame, a player may have done it.
         kicked_us: the kick that ends a pause is dated at most this long before the ball is seen to leave.
         found_us: a ball that was found elsewhere is played at most this long after, if its restart was not seen.
         silence_us: a ball that was not seen for this long has been dead since: it is half-time, or the sources paused.
@@ -99,6 +101,10 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     spread_step_m: Annotated[float, reason("As ``spread_step_m`` of contacts.")] = 0.05
     play_m_s: Annotated[float, reason("Ours: above the noise of optical velocities.")] = 2.0
     guard_m: Annotated[float, reason("Ours: farther away he has left the ball alone.")] = 6.0
+    others_us: Annotated[
+        int, reason("Simulated seeds 401 to 448: at most 0.16 s in play, where a track jumps; else 0.56 s and more.")
+    ] = 500_000
+    all_players: Annotated[int, reason("Ours: two teams, less one sent off each.")] = 20
     kicked_us: Annotated[int, reason("Ours: five frames at 25 Hz, the fit of a velocity.")] = 200_000
     found_us: Annotated[int, reason("Ours: a pass, and the time that its receiver takes.")] = 4_000_000
     silence_us: Annotated[

@@ -84,3 +84,12 @@ def test_a_moving_ball_in_hands_or_far_from_everybody_is_no_sign_of_play():
 def test_a_ball_that_comes_from_above_the_chest_was_dropped_and_is_no_free_kick(z_m, raised_us, drops):
     rest = Rest(0, 5_000_000, high_us=3_000_000, raised_us=raised_us)
     assert is_dropped(rest, RestParameters(), BallState(3.0, 0.0, z_m, 12.0, 0.0, 0.0, 40_000)) is drops
+
+
+@pytest.mark.parametrize(("near_m", "lay_us"), [(8.0, 900_000), (3.0, 900_000), (8.0, 100_000)])
+def test_a_ball_that_lay_far_from_everybody_and_flies_was_played_by_somebody_else(near_m, lay_us):
+    detector = PlayPhase(MatchSheet())
+    flies = BallState(4.0, 0.0, 0.0, 12.0, 0.0, 0.0, 40_000, run=100)
+    rest = Rest(1_000_000 - lay_us, 1_000_000, taker=body("home_7", 0.0, near_m), taker_m=near_m, fresh_us=1_000_000)
+    others = detector._kicks.is_played_by_others(rest, 1_400_000, build_frame(flies, cast()), flies)
+    assert others is (near_m > 6.0 and lay_us > 500_000)
