@@ -61,8 +61,8 @@ TRAINING, CHECKS = (201, 202, 203, 204, 205), (206, 207, 208)
 
 RADIO_PROFILE = "radio"
 
-#: Fewest samples of a row, and of a part of it that becomes a row of its own.
-SAMPLES_MIN, PART_MIN = 30, 40
+#: Fewest samples of a row, and of a part of it that becomes a row of its own; fewest matches that they are from.
+SAMPLES_MIN, PART_MIN, MATCHES_MIN = 30, 40, 3
 
 #: A part becomes a row of its own if the shares differ by so much, and by so many standard errors.
 DIFFERENCE_MIN, ERRORS_MIN = 0.04, 3.0
@@ -81,12 +81,13 @@ _ROOT = Path(__file__).resolve().parents[1]
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """A version of an event when it was asserted, and whether it stood and was right."""
+    """A version of an event when it was asserted, whether it stood and was right, and the seed of its match."""
 
     kind: str
     tracking: str
     payload: EventPayload
     good: bool
+    match: int = 0
 
 
 # -- samples --------------------------------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ def samples_of(profile: str, seed: int, minutes: float, folder: Path) -> list[Sa
         recording, truth, _ = spoiled(profile, seed, minutes, folder)
         sheet = recording.sheet
         pushes = ((one.event.ts_us, [one]) for one in instants(recording))
-    found = list(judged(sheet, *play(sheet, pushes), truth))
+    found = list(judged(sheet, *play(sheet, pushes), truth, seed))
     stored.write_bytes(msgspec.json.encode(found))
     return found
 
@@ -156,7 +157,7 @@ def play(
 
 
 def judged(
-    sheet: MatchSheet, asserted: Sequence[EventRecord], standing: dict[str, EventRecord], truth: Truth
+    sheet: MatchSheet, asserted: Sequence[EventRecord], standing: dict[str, EventRecord], truth: Truth, match: int
 ) -> Iterator[Sample]:
     """Each version once, with its outcome."""
     right: dict[bytes, bool] = {}
@@ -176,7 +177,8 @@ def judged(
         payload = EventPayload(
             record.variant, record.team, record.player, confidence=record.confidence, detail=record.detail
         )
-        yield Sample(record.kind, input_of(sheet.quality), payload, good and apart_us <= rule_of(record.kind).window_us)
+        good = good and apart_us <= rule_of(record.kind).window_us
+        yield Sample(record.kind, input_of(sheet.quality), payload, good, match)
 
 
 def _says(record: EventRecord) -> tuple[str, ...]:
@@ -197,7 +199,7 @@ def learned(samples: Sequence[Sample]) -> list[Row]:
         groups[sample.kind, sample.tracking].append(sample)
     rows: list[Row] = []
     for (kind, name), group in sorted(groups.items()):
-        if len(group) >= SAMPLES_MIN:
+        if len(group) >= SAMPLES_MIN and len({sample.match for sample in group}) >= MATCHES_MIN:
             rows += parted(kind, name, group, (), DEPTH)
     return rows
 
@@ -228,14 +230,19 @@ def chance(group: Sequence[Sample]) -> float:
 def cuts(group: Sequence[Sample]) -> Iterator[tuple[float, str, str, list[Sample], list[Sample]]]:
     """Conditions that part a group, with how much of the square error each explains, and the parts.
 
+    The profiles film the same matches, so that one event is many samples: what parts them must do so across matches.
+    Where on the pitch something was is no circumstance; its mirror image is as likely.
+
     The rows of the second part follow those of the first; it needs no condition where the first has one by text.
     """
     for name in sorted({"confidence", "variant"} | {name for sample in group for name in sample.payload.detail}):
+        if name.endswith(("_x_m", "_y_m")):
+            continue
         values = [circumstance(sample.payload, name) for sample in group]
         for yes, no, chosen in _conditions(name, values):
             inside = [sample for sample, one in zip(group, chosen, strict=True) if one]
             outside = [sample for sample, one in zip(group, chosen, strict=True) if not one]
-            if (gain := _gain(inside, outside)) > 0.0:
+            if (gain := _gain(inside, outside)) > 0.0 and _holds(inside, outside):
                 yield gain, yes, no, inside, outside
 
 
@@ -262,6 +269,35 @@ def _gain(inside: Sequence[Sample], outside: Sequence[Sample]) -> float:
     if abs(p - q) < max(DIFFERENCE_MIN, ERRORS_MIN * error):
         return 0.0
     return (p - q) ** 2 * n * m / (n + m)
+
+
+def _holds(inside: Sequence[Sample], outside: Sequence[Sample]) -> bool:
+    """True if the shares of all other matches say more of a match than one share does: in all, and of most matches."""
+    parts = _by_match(inside), _by_match(outside)
+    whole_n, whole_good = len(inside) + len(outside), sum(s.good for part in (inside, outside) for s in part)
+    gains = []
+    for match in parts[0].keys() | parts[1].keys():
+        seen = [part.get(match, (0, 0)) for part in parts]
+        rest_n = whole_n - sum(n for n, _ in seen)
+        gained = 0.0
+        for part, (n, good) in zip((inside, outside), seen, strict=True):
+            others_n = len(part) - n
+            if not others_n:
+                return False
+            own = (sum(s.good for s in part) - good) / others_n
+            one = (whole_good - sum(g for _, g in seen)) / rest_n
+            gained += good * ((1.0 - one) ** 2 - (1.0 - own) ** 2) + (n - good) * (one**2 - own**2)
+        gains.append(gained)
+    return sum(gains) > 0.0 and sum(gain > 0.0 for gain in gains) > len(gains) / 2
+
+
+def _by_match(part: Sequence[Sample]) -> dict[int, tuple[int, int]]:
+    """Numbers of samples, and of good ones, by match."""
+    counts: dict[int, tuple[int, int]] = {}
+    for sample in part:
+        n, good = counts.get(sample.match, (0, 0))
+        counts[sample.match] = n + 1, good + sample.good
+    return counts
 
 
 def written(rows: Sequence[Row]) -> str:

@@ -203,13 +203,14 @@ def shot_projection(
         least = p.close_speed_min_m_s, "shot.close_speed_min_m_s"
     if not at_least("speed of the ball", speed_m_s, *least, about):
         return None
-    in_time = at_most("time to the goal line", shot.after_s, *within, about)
-    if in_time and _within(shot, 0.0, "", about):
+    in_time = shot.after_s <= within[0]
+    meets = in_time and _within(shot, 0.0, "", about)
+    if not meets and speed_m_s >= p.speed_min_m_s:
+        within = p.alone_within_s, "shot.alone_within_s"
+    if not at_most("time to the goal line", shot.after_s, *within, about):
+        return None
+    if meets:
         return shot
-    if not in_time:
-        most = p.alone_within_s, "shot.alone_within_s"
-        if speed_m_s < p.speed_min_m_s or not at_most("time to the goal line", shot.after_s, *most, about):
-            return None
     if headed and in_time and "kick_x_m" in release.detail:
         kick_m = math.hypot(pitch.half_length_m - abs(number(release, "kick_x_m")), number(release, "kick_y_m"))
         if at_most("distance of the header to the goal", kick_m, p.head_goal_m, "shot.head_goal_m", about):

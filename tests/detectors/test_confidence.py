@@ -97,11 +97,11 @@ def test_a_record_carries_the_calibrated_confidence_and_is_the_same_at_any_time(
 def sampled(rng: Random, count: int) -> list[Sample]:
     """Passes of which nine in ten stand if they are fast, and every second one if they are slow."""
     made = []
-    for _ in range(count):
+    for at in range(count):
         speed_m_s = rng.uniform(2.0, 20.0)
         good = rng.random() < (0.9 if speed_m_s >= 8.0 else 0.5)
         detail = {"speed_m_s": speed_m_s, "angle_deg": rng.uniform(0, 180), "kicked_us": rng.randrange(10**9)}
-        made.append(Sample("pass.attempt", OPTICAL, EventPayload(detail=detail), good))
+        made.append(Sample("pass.attempt", OPTICAL, EventPayload(detail=detail), good, at % 5))
     return made
 
 
@@ -120,6 +120,18 @@ def test_learning_finds_the_circumstance_that_matters_and_is_right_on_other_samp
 
 def test_too_few_samples_give_no_row() -> None:
     assert learned(sampled(Random(1), SAMPLES_MIN - 1)) == []
+
+
+def test_what_holds_in_one_match_only_parts_nothing() -> None:
+    """Twelve films of one match have its few fast passes twelve times."""
+    made = [
+        Sample("pass.attempt", OPTICAL, EventPayload(detail={"speed_m_s": speed}), good, match)
+        for match in range(5)
+        for speed, good in ((5.0, True), (5.0, False), (15.0, match == 0), (15.0, match == 0))
+        for _ in range(12)
+    ]
+    assert [row.where for row in learned(made)] == [()]
+    assert learned([sample for sample in made if sample.match < 2]) == []
 
 
 def test_rows_of_an_input_that_was_not_counted_stay() -> None:

@@ -79,7 +79,7 @@ def first(found: dict[str, tuple[Margin, ...]], kind: str, parameter: str) -> tu
     [
         ("near", "near.enter_m"),
         ("kick.released", "release.release_m"),
-        ("shot.attempt", "shot.within_s"),
+        ("shot.attempt", "shot.alone_within_s"),
         ("shot.attempt", "shot.range_m"),
         ("shot.attempt", "shot.speed_min_m_s"),
         ("pass.complete", "pass_outcome.within_us"),
