@@ -303,7 +303,9 @@ class PlayPhase:
         mode = state.mode
         if mode == "unknown" and (begun := self._unseen.ended(state, now_us, frame, ball, rest)) is not None:
             return begun
-        left_rest = state.left_rest if mode == "live" else None
+        left_rest, p = state.left_rest if mode == "live" else None, self.parameters
+        if not slow and is_kept(state.handled, p.stall, rest.last_us, p.rest_us):
+            rest = NO_REST  # The ball was in a goalkeeper's hands.
         if mode == "live":
             stop = msgspec.structs.replace(state, cause="stop", line="")
             if not slow and self._kicks.is_kicked(stop, now_us, frame, ball, rest, self._rest):
@@ -335,8 +337,6 @@ class PlayPhase:
         """True if everybody set off from a calm when the ball left its rest, where it lay still (Law 13)."""
         watch, p, least_us = state.watch, self.parameters.setting_off, self.parameters.rest_us
         if watch.off_us <= state.turned_us or watch.quiet_us < watch.off_us or rest.last_us - rest.put_us < least_us:
-            return False
-        if is_kept(state.handled, self.parameters.stall, rest.last_us, least_us):
             return False
         return abs(watch.off_us - p.lag_us - rest.last_us) <= p.apart_us
 
