@@ -274,18 +274,18 @@ def _gain(inside: Sequence[Sample], outside: Sequence[Sample]) -> float:
 def _holds(inside: Sequence[Sample], outside: Sequence[Sample]) -> bool:
     """True if the shares of all other matches say more of a match than one share does: in all, and of most matches."""
     parts = _by_match(inside), _by_match(outside)
-    whole_n, whole_good = len(inside) + len(outside), sum(s.good for part in (inside, outside) for s in part)
+    totals = [tuple(map(sum, zip(*part.values(), strict=True))) for part in parts]
+    whole_n, whole_good = map(sum, zip(*totals, strict=True))
     gains = []
     for match in parts[0].keys() | parts[1].keys():
         seen = [part.get(match, (0, 0)) for part in parts]
         rest_n = whole_n - sum(n for n, _ in seen)
         gained = 0.0
-        for part, (n, good) in zip((inside, outside), seen, strict=True):
-            others_n = len(part) - n
-            if not others_n:
+        one = (whole_good - sum(good for _, good in seen)) / rest_n if rest_n else 0.0
+        for (part_n, part_good), (n, good) in zip(totals, seen, strict=True):
+            if part_n == n:
                 return False
-            own = (sum(s.good for s in part) - good) / others_n
-            one = (whole_good - sum(g for _, g in seen)) / rest_n
+            own = (part_good - good) / (part_n - n)
             gained += good * ((1.0 - one) ** 2 - (1.0 - own) ** 2) + (n - good) * (one**2 - own**2)
         gains.append(gained)
     return sum(gains) > 0.0 and sum(gain > 0.0 for gain in gains) > len(gains) / 2

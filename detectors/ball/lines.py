@@ -194,7 +194,7 @@ class LineCrossing:
         return make_event("ball.crossed", ts_us, f"{now.source}:{now.ts_us}/{name}", payload)
 
     def _rolls_us(self, ball: BallState, name: str) -> int:
-        """Time after which a ball that goes on as it was seen is out over a line; hours if it does not go there."""
+        """Time after which a ball that goes on as it was seen is out over a line; longer than any gap if never."""
         at_m, v_m_s, half_m = ball.x_m, ball.vx_m_s, self.pitch.half_length_m
         if "touch" in name:
             at_m, v_m_s, half_m = ball.y_m, ball.vy_m_s, self.pitch.half_width_m

@@ -5,7 +5,8 @@ Theory of operation
 A period begins with a kick-off. The first kick-off begins the first period. A later one begins the next period if the
 teams have changed ends since, or if play had been dead for long and not for a goal (extra time may keep the ends). Only
 then the end of the period before is certain. Earlier it is published with doubt, once its time is over and the ball has
-been dead for a while, and withdrawn if play goes on. A decision of the officials (1.10) counts at once.
+been dead for a while, and withdrawn if play goes on before a pause as long as half-time. A decision of the officials
+(1.10) counts at once.
 
 The side of each team is sampled once a second. A kick-off is known half a second after it was taken, when all players
 are still in their own halves.

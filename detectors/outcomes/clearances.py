@@ -36,8 +36,8 @@ class ClearanceParameters(msgspec.Struct, frozen=True):
 
 class ClearanceState(msgspec.Struct, frozen=True, gc=False):
     """State: the team that attacks +x; pairs of opponents near each other (4.4); the last header and the last
-    deflection, each with its player and event time; a kick that may be a clearance, whether it was headed, and whether
-    it counts wherever it ends; event time of the newest clearance."""
+    deflection, each with its player and event time; a kick that may be a clearance, and whether it was headed;
+    event time of the newest clearance."""
 
     attacks: Team = ""
     near: tuple[tuple[str, str], ...] = ()
@@ -45,7 +45,6 @@ class ClearanceState(msgspec.Struct, frozen=True, gc=False):
     deflection: tuple[str, int] = ("", 0)
     kick: Event | None = None
     headed: bool = False
-    anywhere: bool = False
     cleared_us: int | None = None
 
 
@@ -106,8 +105,7 @@ class Clearance:
                 return state, NOTHING
             headed = self._is_headed(state, payload)
             clears = self._heads_away(state, payload) if headed else self._hasty(state, payload)
-            kick = event if clears else None
-            return msgspec.structs.replace(state, kick=kick, headed=headed, anywhere=headed), NOTHING
+            return msgspec.structs.replace(state, kick=event if clears else None, headed=headed), NOTHING
         if event.kind == "pass.attempt":
             return self._attempted(state, event, payload), NOTHING
         return self._ended(state, event, payload)
@@ -123,7 +121,7 @@ class Clearance:
         if not (self._heads_away(state, kick) if headed else self._is_deep(state, kick) and self._is_hard(state, kick)):
             return state
         event = msgspec.structs.replace(event, payload=kick)
-        return msgspec.structs.replace(state, kick=event, headed=headed, anywhere=True)
+        return msgspec.structs.replace(state, kick=event, headed=headed)
 
     def _is_headed(self, state: ClearanceState, kick: EventPayload) -> bool:
         return state.header == (kick.player, round(number(kick, "kick_us")))
@@ -164,7 +162,8 @@ class Clearance:
         if not at_most(what, since_us, limit_us, "clearance.within_us") or ended.x_m is None:
             return after, NOTHING
         near_by = ended.team == kick.team or self._upfield(state, kick.team, ended.x_m) < self._third_u_m
-        if not (is_out or state.anywhere) and near_by:
+        blocked = state.kick.kind == "pass.attempt"
+        if near_by and not (is_out or state.headed or blocked):
             return after, NOTHING
         detail: dict[str, Scalar] = {"to": "" if is_out else ended.player, "end_x_m": ended.x_m, "end_y_m": ended.y_m}
         kick_x_m, kick_y_m = number(kick, "kick_x_m"), number(kick, "kick_y_m")

@@ -43,7 +43,7 @@ class EndingKicks:
         if not at_least("the ball from where it rested", moved_m, *self._travel(state.cause, rest), about=about):
             return False
         short = state.cause == "goal" and not rest.shape and rest.last_us - rest.put_us < p.goal_rest_us
-        if (short or self._is_interval(state, rest)) and not self._set_off_with(state, rest.last_us):
+        if (short or self._is_interval(state, rest)) and not self.set_off_with(state, rest.last_us):
             return False
         if rest.found_us < 0 and moved_m > BALL_SPEED_MAX_M_S * 1e-6 * (now_us - rest.last_us):
             return False  # No foot kicks so hard: the track has jumped.
@@ -76,7 +76,7 @@ class EndingKicks:
             and at_least("the ball from where it rested", moved_m, p.travel_m, "phase.travel_m", about)
         )
 
-    def _set_off_with(self, state: PhaseState, kick_us: int) -> bool:
+    def set_off_with(self, state: PhaseState, kick_us: int) -> bool:
         """True if everybody set off when the ball was kicked."""
         off_us, p = state.watch.off_us, self.parameters.setting_off
         return off_us >= 0 and abs(off_us - p.lag_us - kick_us) <= p.apart_us

@@ -335,10 +335,10 @@ class PlayPhase:
 
     def _sets_off(self, state: PhaseState, rest: Rest) -> bool:
         """True if everybody set off from a calm when the ball left its rest, where it lay still (Law 13)."""
-        watch, p, least_us = state.watch, self.parameters.setting_off, self.parameters.rest_us
+        watch, least_us = state.watch, self.parameters.rest_us
         if watch.off_us <= state.turned_us or watch.quiet_us < watch.off_us or rest.last_us - rest.put_us < least_us:
             return False
-        return abs(watch.off_us - p.lag_us - rest.last_us) <= p.apart_us
+        return self._kicks.set_off_with(state, rest.last_us)
 
     def _watched(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState | None) -> PhaseState:
         """The state with what players show of a stoppage in one more frame."""

@@ -128,7 +128,7 @@ def kick(
             kind = "shot.on_target_pred" if inside else "shot.off_target_pred"
             goal_y, goal_z = round(meets[1], 2), round(meets[2], 2)
             state.truth.add(kind, t_s, row, None, "", (attempt,), goal_y_m=goal_y, goal_z_m=goal_z)
-        _credit(state, "keypass", t_s, attempt)
+        credit(state, "keypass", t_s, attempt)
     elif action.what == "clearance" and state.depth(team, x) > state.half_x * 4 / 3:
         state.truth.add("clearance", t_s, row, None, "", (attempt,))
     state.give_control(team)
@@ -175,8 +175,8 @@ def runs_on(state: State, row: int, action: Action) -> bool:
     )
 
 
-def _credit(state: State, kind: str, t_s: float, cause: int) -> None:
-    """Credit the completed pass before a shot (8.12), within 10 s, to its passer."""
+def credit(state: State, kind: str, t_s: float, cause: int) -> None:
+    """Credit the completed pass before a shot or goal (8.12), within 10 s, to its passer."""
     if state.last_pass < 0:
         return
     row = state.truth.rows[state.last_pass]

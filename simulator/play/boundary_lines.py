@@ -8,9 +8,8 @@ import numpy as np
 
 from football.constants import BALL_RADIUS_M
 from simulator.physics.ball import BallTick
-from simulator.play import flights, occasions, stoppages
+from simulator.play import ball_actions, flights, occasions, stoppages
 from simulator.play.match_state import BAR_Z_M, POST_Y_M, State
-from simulator.play.truth_writer import id_of
 from simulator.records import REFEREES, STEP_S, Vector
 
 
@@ -112,11 +111,8 @@ def _goal(state: State, t_s: float, position: Vector) -> None:
         # The whistle that was coming stops play: the ball is dead in the goal already.
         state.whistle.at_s = state.now_s
         return
-    if not own and state.last_pass >= 0:
-        passed = truth.rows[state.last_pass]
-        if t_s - passed.t_s <= 10.0 and passed.detail["receiver"] == id_of(scorer):
-            kicked = truth.rows[passed.causes[0]]
-            truth.add("assist", t_s, passed.person, kicked.position, "", (state.last_pass, scored))
+    if not own:
+        ball_actions.credit(state, "assist", t_s, scored)
     state.whistle = None
     dead = stoppages.end_play(state, t_s, position, "goal", scored)
     state.lost_s += stoppages.ADDED_S["goal"]
