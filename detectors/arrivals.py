@@ -1,4 +1,4 @@
-"""Arrivals of the engine: packets, frames and decisions of officials, with event and arrival time."""
+"""Arrivals of the engine: packets, frames, decisions of officials and the end, with event and arrival time."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ def official_arrival(decision: Official, arrival_us: int, oldest_us: int) -> Arr
     """
     ts_us = decision.at_us if decision.at_us >= oldest_us else arrival_us
     return Arrival(Event("raw.official", ts_us, decision.source, decision.number, decision), ts_us)
+
+
+def end_arrival(newest_us: int) -> Arrival:
+    """The end of the stream as an arrival, just after the newest input; a host gives it as the last one."""
+    return Arrival(Event("raw.end", newest_us + 1, "stream"), newest_us + 1)
 
 
 def frame_arrival(packets: Sequence[Packet] | PackedInstant, sequence: int) -> Arrival:

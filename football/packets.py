@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 #: Raw kinds in canonical rank order. At one instant bodies come before the ball, so that whoever looks at a
 #: ball position already knows where the players of that instant are.
-RAW_KINDS = ("raw.referee", "raw.limb", "raw.player", "raw.ball", "raw.frame", "raw.official")
+RAW_KINDS = ("raw.referee", "raw.limb", "raw.player", "raw.ball", "raw.frame", "raw.official", "raw.end")
 
-#: Raw kinds of people, who speak when they have something to say: nobody waits for their next word.
-UNPACED_KINDS = ("raw.official",)
+#: Raw kinds that come when there is something to say, of people and of the host: nobody waits for the next one.
+UNPACED_KINDS = ("raw.official", "raw.end")
 
 #: Name under which a tracking system speaks that gives all objects of an instant at once.
 TRACKING_SYSTEM = "tracking system"

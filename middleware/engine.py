@@ -55,7 +55,7 @@ from middleware.sources.progress import SourceProgress, Verdict
 from middleware.walk_progress import WalkProgress
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 29
+SNAPSHOT_VERSION = 30
 
 #: Makes the unit of a detector.
 MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]
@@ -82,10 +82,9 @@ class Engine:
         watch: Iterable[str] = (),
         make_unit: MakeUnit = OrderingUnit,
     ) -> None:
-        self._hierarchy = hierarchy
+        self._hierarchy, self._make_unit = hierarchy, make_unit
         self._settings = settings = settings or EngineSettings()
         self._configured: dict[str, UnitSettings] = {}
-        self._make_unit = make_unit
         self._names = [detector.spec.name for detector in hierarchy.detectors]
         self._watch = frozenset(watch)
         self._units: list[dict[str, OrderingUnit]] = [{} for _ in hierarchy.detectors]
@@ -105,9 +104,8 @@ class Engine:
         self._subscriptions = subscriptions(hierarchy, self._keyed, self._inputs, self._inputs_by_key)
         self._progress = SourceProgress(hierarchy.raw_kinds, settings.allowed_lateness_us, settings.progress)
         self._follow_targets()
-        self._counts = Counts()
+        self._counts, self._faults = Counts(), Faults()
         self._lost: list[Loss] = []
-        self._faults = Faults()
         self._load = LoadAccounting(self._names, hierarchy.above)
         self._choosers: dict[int, RetractionChooser] = {}
         self._publisher = Publisher(hierarchy.rank, hierarchy.amendable)
@@ -166,10 +164,12 @@ class Engine:
             self._bound_memory(result)
         return result
 
-    def finish(self) -> PushResult:
-        """End the stream: release everything that waits and make everything final."""
-        self._progress.end()
-        return self._process((), final_advanced=True, purges=True)
+    def finish(self, last: Iterable[Arrival] = ()) -> PushResult:
+        """End the stream with the ``last`` arrivals: release everything that waits and make everything final."""
+        progress, now_us = self._progress, self._counts.now_us
+        new = [progress.event for arrival in last if progress.offer(arrival, now_us) is Verdict.NEW]
+        progress.end()
+        return self._process(new, final_advanced=True, purges=True)
 
     def configure(self, name: str, settings: UnitSettings) -> None:
         """Change slack, speculation or retraction of a detector's units from the next push on.

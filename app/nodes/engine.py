@@ -99,13 +99,14 @@ class NodesEngine:
         self._write_status()
         return self._published()
 
-    def finish(self) -> PushResult:
-        """End the stream at all nodes; return the rest.
+    def finish(self, last: Iterable[Arrival] = ()) -> PushResult:
+        """End the stream with the ``last`` arrivals at all nodes; return the rest.
 
         Raises:
             NodeConnectionError: a node is gone.
         """
         self._begin()
+        self._node.push(last, self._host.now_us)
         self._node.gate.end()
         self._node.walk(self._host.now_us)
         self._host.send()

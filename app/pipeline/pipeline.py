@@ -30,7 +30,7 @@ from app.pipeline.quarantine_buffer import QuarantineBuffer, lost_record
 from app.pipeline.seal import Maker, code_fingerprint, fingerprint
 from app.settings.slack import SlackChoice
 from app.sources.interface import Recording, TimedBlock
-from detectors.arrivals import arrival, frame_arrival, official_arrival
+from detectors.arrivals import arrival, end_arrival, frame_arrival, official_arrival
 from detectors.catalogue import build_detectors, detectors_about
 from detectors.parameters import Parameters
 from detectors.records import RecordMaker
@@ -236,9 +236,9 @@ class MatchPipeline:
             self._meter.time_next(self._engine, self._detectors)
 
     def finish(self) -> UpdateMessage:
-        """Ends the stream: releases all waiting inputs and makes everything final."""
+        """Ends the stream, which is its last input: releases all waiting inputs and makes everything final."""
         stage_wall_us = _wall_us()
-        outcome = self._engine.finish()
+        outcome = self._engine.finish([end_arrival(self._engine.health().clk_us)] if self._state.packets else [])
         self._state.ended = True
         self._view_due_us = self._health_at_us = -(2**62)
         message = self._message(outcome, 0, stage_wall_us)

@@ -6,7 +6,8 @@ A period begins with a kick-off. The first kick-off begins the first period. A l
 teams have changed ends since, or if play had been dead for long and not for a goal (extra time may keep the ends). Only
 then the end of the period before is certain. Earlier it is published with doubt, once its time is over and the ball has
 been dead for a while, and withdrawn if play goes on before a pause as long as half-time. A decision of the officials
-(1.10) counts at once.
+(1.10) counts at once. After the final whistle there is often nothing more in a stream, so a period whose time is over
+ends with it.
 
 The side of each team is sampled once a second. A kick-off is known half a second after it was taken, when all players
 are still in their own halves.
@@ -115,13 +116,16 @@ class MatchClock:
                 "official.added_time",
                 "official.period_start",
                 "official.period_end",
+                "raw.end",
             ),
             outputs=("period.end", "period.start", "clock.minute"),
             parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self.kick)},
             source="IFAB Law 7",
             annuls=("period.end",),
             amends=("period.end",),
-            known={"period.end": Known("when the ball has been dead for long enough, or the next period begins")},
+            known={
+                "period.end": Known("when the ball has been dead for long enough, the next period begins, or all ends")
+            },
             variants={"period.end": PERIODS, "period.start": PERIODS},
             details={
                 "period.end": ("since_us",),
@@ -140,6 +144,8 @@ class MatchClock:
             return (self._sample_sides(state, event), NOTHING) if event.ts_us >= state.due_us else (state, NOTHING)
         if event.kind == "clock.tick":
             return self._tick(state, event) if state.period else (state, NOTHING)
+        if event.kind == "raw.end":
+            return self._stream_ends(state, event)
         payload = payload_of(event)
         if event.kind == "play.dead":
             dead_us = time_us(payload, "since_us")
@@ -185,18 +191,32 @@ class MatchClock:
         tick = make_event("clock.minute", event.ts_us, anchor, EventPayload(detail=detail))
         return msgspec.structs.replace(state, minute=minute), (tick,)
 
+    def _stream_ends(self, state: ClockState, event: Event) -> Step[ClockState]:
+        """End the period if its time is over; a shoot-out, which has no length, ends in any case."""
+        is_last = state.period == len(PERIODS)
+        if not state.period or state.ended or not (is_last or self._has_run(state, event.ts_us - state.begun_us)):
+            return state, NOTHING
+        since_us = state.dead_us if state.dead_us >= 0 else event.ts_us
+        end = _end(state, event.ts_us, f"clock:{state.period}/end", since_us, 1.0)
+        return msgspec.structs.replace(state, ended=end), (end,)
+
     def _is_over(self, state: ClockState, ran_us: int, now_us: int) -> bool:
         """True if the time of the period is over, and the ball has been dead for long enough."""
-        length_us, name = self._length_us(state)
-        if state.dead_us < 0 or ran_us < length_us:
+        if state.dead_us < 0 or not self._has_run(state, ran_us):
             return False
-        note(
-            "minutes that it has run", ran_us / 60e6, "at least", length_us / 60e6, f"match_clock.{name}", "period.end"
-        )
         p, what, dead_us, about = self.parameters, "time that the ball is dead", now_us - state.dead_us, "period.end"
         if state.goal:
             return at_least(what, dead_us, p.goal_over_us, "match_clock.goal_over_us", about)
         return at_least(what, dead_us, p.over_us, "match_clock.over_us", about)
+
+    def _has_run(self, state: ClockState, ran_us: int) -> bool:
+        """True if the time of the period is over."""
+        length_us, name = self._length_us(state)
+        if ran_us < length_us:
+            return False
+        what = "minutes that it has run"
+        note(what, ran_us / 60e6, "at least", length_us / 60e6, f"match_clock.{name}", "period.end")
+        return True
 
     def _length_us(self, state: ClockState) -> tuple[int, str]:
         """Least length of the period, and the name of its parameter."""

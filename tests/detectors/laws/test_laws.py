@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from detectors.arrivals import end_arrival
 from detectors.control.effective import EffectiveTime
 from detectors.emission import make_event
 from detectors.laws.clock import MatchClock
@@ -129,6 +130,18 @@ def test_a_ball_that_is_kicked_about_after_half_time_does_not_take_the_end_back(
     found = fold(MatchClock(SHEET), match(*ticks, live(3630.0), dead(3633.0)))
     periods = [(e.kind, e.payload.variant, bool(e.annuls)) for e in found if e.kind != "clock.minute"]
     assert periods == [("period.start", "1", False), ("period.end", "1", False), ("period.start", "2", False)]
+
+
+def test_a_period_whose_time_is_over_ends_with_the_stream():
+    def ends(end_s: float, *more: Event) -> list[tuple[str, int, float]]:
+        events = in_order(*match(*more), end_arrival(round(end_s * 1e6)).event)
+        found = [e for e in fold(MatchClock(SHEET), events) if e.kind == "period.end"]
+        return [(e.payload.variant, e.payload.detail["since_us"] // 1_000_000, e.payload.confidence) for e in found][1:]
+
+    assert ends(6300.0) == []
+    assert ends(6400.0) == [("2", 6400, 1.0)]
+    assert ends(6400.0, dead(6390.0)) == [("2", 6390, 1.0)]
+    assert ends(6500.0, dead(6390.0), tick(6460.0)) == [("2", 6390, 0.6)]
 
 
 def test_minutes_run_from_the_kick_off_on_and_the_second_half_begins_with_the_46th():
