@@ -113,6 +113,8 @@ class EffectiveTime:
         if state.live or state.since_us < 0:
             return alive, NOTHING
         cause = BY_RESTART[event.kind]
+        if cause == "goal" and not state.live_us:  # the first kick-off
+            return alive, NOTHING
         if cause != "goal":
             cause = state.cause or cause
         lost_us = max(0, event.ts_us - state.since_us)

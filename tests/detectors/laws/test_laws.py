@@ -451,3 +451,8 @@ def test_a_goal_is_a_goal_and_half_time_is_not_lost():
     assert times(dead(10.0, "goal"), check, restart(50.0, "kick_off"))[-1][1] == "goal"
     end = event_of(90.0, "period.end", "1", since_us=10_000_000)
     assert times(dead(10.0), end, restart(900.0, "kick_off"))[-1][0] == "time.live"
+
+
+def test_before_the_first_kick_off_no_time_is_lost():
+    found = fold(EffectiveTime(), in_order(dead(0.1), restart(4.2, "kick_off"), live(4.2), dead(9.2)))
+    assert [(e.kind, e.payload.detail["seconds"]) for e in found] == [("time.live", 5.0)]
