@@ -73,6 +73,7 @@ class OffsideWatch(msgspec.Struct, frozen=True, gc=False):
         free_us: time of the newest restart without offside.
         rebound: True if the ball has rebounded since the kick.
         stopped: the stop after the kick, until the restart shows what it was for.
+        restarted: players in offside positions at the kick of that restart, which is known to be one only later.
         offence: the published offence, until the restart or play that runs on decides.
     """
 
@@ -81,6 +82,7 @@ class OffsideWatch(msgspec.Struct, frozen=True, gc=False):
     free_us: int = -(2**62)
     rebound: bool = False
     stopped: Event | None = None
+    restarted: tuple[Event, ...] = ()
     offence: Event | None = None
 
 
@@ -146,8 +148,9 @@ class OffsideOffence:
         kick_us = time_us(payload, "kick_us")
         if abs(kick_us - state.free_us) <= self.parameters.same_us:
             return state
-        others = state.positions if kick_us == state.kick_us else ()
-        return OffsideWatch(kick_us, (*others, event), state.free_us, offence=state.offence)
+        if state.stopped is not None:
+            return msgspec.structs.replace(state, restarted=_with(state.restarted, event, kick_us))
+        return OffsideWatch(kick_us, _with(state.positions, event, kick_us), state.free_us, offence=state.offence)
 
     def _dead(self, state: OffsideWatch, event: Event, payload: EventPayload) -> OffsideWatch:
         """Remember a stop that may be for offside, until the restart shows it."""
@@ -164,14 +167,14 @@ class OffsideOffence:
         kick_us, kind = time_us(payload, "kick_us"), restart_kind(self.pitch, payload, self.kick)
         free = kind in _FREE
         # Positions may have been judged at this very kick, before it was known to be a restart.
-        mine = abs(state.kick_us - kick_us) <= self.parameters.same_us
+        newest = state.positions if state.stopped is None else state.restarted
         after = OffsideWatch(free_us=kick_us if free else state.free_us)
-        if mine and not free:
-            after = OffsideWatch(state.kick_us, state.positions, after.free_us)
+        if newest and not free and abs(_kick_us(newest) - kick_us) <= self.parameters.same_us:
+            after = OffsideWatch(_kick_us(newest), newest, after.free_us)
         if state.offence is not None and state.stopped is not None:
             confirmed = kind == "" or (kind == "free_kick" and payload.team == _opponents(state.offence))
             return after, NOTHING if confirmed else (withdrawal(state.offence, event.ts_us),)
-        if state.stopped is None or mine or kind != "free_kick" or payload.team != _opponents(state.positions[0]):
+        if state.stopped is None or kind != "free_kick" or payload.team != _opponents(state.positions[0]):
             return after, NOTHING
         nearest = min(state.positions, key=lambda position: _apart_m(position, payload))
         what, apart_m, spot_m = "the free kick from him", _apart_m(nearest, payload), self.parameters.spot_m
@@ -208,6 +211,16 @@ class OffsideOffence:
         note("distance beyond the line", number(offside, "margin_m"), "at least", 0.0, unit="m")
         payload = EventPayload(variant, offside.team, offside.player, x_m, y_m, confidence=confidence, detail=detail)
         return make_event("offside.offence", event.ts_us, position.source, payload, causes=(position.id, event.id))
+
+
+def _kick_us(positions: tuple[Event, ...]) -> int:
+    """The kick at which positions were judged."""
+    return time_us(payload_of(positions[0]), "kick_us")
+
+
+def _with(positions: tuple[Event, ...], event: Event, kick_us: int) -> tuple[Event, ...]:
+    """The positions of one kick, with one more; those of an earlier kick are over."""
+    return (*positions, event) if positions and _kick_us(positions) == kick_us else (event,)
 
 
 def _player(event: Event) -> str:

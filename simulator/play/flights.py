@@ -192,7 +192,7 @@ def settle_positions(state: State, *, now: bool = False) -> None:
         )
 
 
-def _offside(state: State, flight: Flight, row: int, t_s: float, variant: str = "play") -> bool:
+def _offside(state: State, flight: Flight, row: int, t_s: float) -> bool:
     """Write an offside (Law 11): a player in an offside position at the kick is involved now.
 
     The flag and the whistle follow.
@@ -204,10 +204,8 @@ def _offside(state: State, flight: Flight, row: int, t_s: float, variant: str = 
     x, y = state.xy(row)
     pass_us, beyond_m = round(flight.born_s * 1e6), truth.rows[position].detail["beyond_m"]
     offence = truth.add(
-        "offside.offence", t_s, row, (x, y, 0.9), variant, (flight.row, position), pass_us=pass_us, beyond_m=beyond_m
+        "offside.offence", t_s, row, (x, y, 0.9), "play", (flight.row, position), pass_us=pass_us, beyond_m=beyond_m
     )
-    if variant == "advantage":
-        return True
     up_s = t_s + float(state.rng.uniform(0.2, 0.6))
     assistant = REFEREES[1 if x > 0 else 2]
     at = (float(state.columns[assistant, 0]), float(state.columns[assistant, 1]), 1.9)
@@ -218,11 +216,16 @@ def _offside(state: State, flight: Flight, row: int, t_s: float, variant: str = 
 
 
 def _interfere(state: State, flight: Flight, t_s: float) -> None:
-    """Write the advantage of opponents who won the ball while a player in an offside position went for it."""
+    """Write the advantage of opponents who won the ball while a player in an offside position went for it.
+
+    The referee stops nothing for it (Law 5), so it is no offence that anybody sees given.
+    """
     x, y, _ = state.ball.position
     for row in flight.ahead:
-        if row == flight.mate and state.gap(row, x, y) < 1.2:
-            _offside(state, flight, row, t_s, "advantage")
+        position = (flight.offside or {}).get(row, -1)
+        near = row == flight.mate and state.gap(row, x, y) < 1.2
+        if near and position >= 0 and state.whistle is None and flight.restart not in EXEMPT:
+            state.truth.add("advantage", t_s, REFEREES[0], (*state.xy(row), 0.9), "offside", (flight.row, position))
 
 
 def settle_interception(state: State, t_s: float, *, out: int = -1) -> None:

@@ -216,6 +216,11 @@ def test_interfering_needs_the_opponents_free_kick_where_he_was():
     stop, kick = dead(3.0), live(20.0, "stop", 5.0, 0.0, team="away")
     found = fold(OffsideOffence(SHEET), in_order(position(1.0), stop, kick))
     assert [(e.payload.variant, e.payload.confidence) for e in found] == [("interfere", 0.6)]
+    then = event_of(20.0, "offside.position", "", "away", "away_9", margin_m=1.0, close=False, kick_us=20_000_000)
+    assert offside(position(1.0), stop, then, kick, gain(21.0, "away_9")) == [
+        ("interfere", "home_9"),
+        ("play", "away_9"),
+    ], "somebody was offside at the free kick, too"
     assert offside(position(1.0), stop) == []
     assert offside(position(1.0), stop, live(20.0, "stop", 5.0, 0.0)) == [], "his own team has it"
     assert offside(position(1.0), stop, live(20.0, "stop", -40.0, 10.0, team="away")) == [], "somewhere else"
@@ -236,6 +241,11 @@ def test_an_offence_stands_if_the_opponents_get_a_free_kick():
     ticks = [tick(s) for s in range(2, 60)]
     assert stands(*ticks, dead(4.0), live(20.0, "stop", 5.0, 0.0, team="away"))
     assert stands(*ticks, dead(4.0)), "nothing else is known yet"
+    offside_then = event_of(
+        20.0, "offside.position", "", "away", "away_9", margin_m=1.0, close=False, kick_us=20_000_000
+    )
+    known = live(20.4, "stop", 5.0, 0.0, team="away")
+    assert stands(*ticks, dead(4.0), offside_then, tick(20.2), known), "somebody was offside at the free kick, too"
 
 
 @pytest.mark.parametrize(
