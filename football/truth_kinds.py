@@ -150,7 +150,7 @@ KINDS: Mapping[str, Kind] = {
     "period.start": _kind("9.8", _P, "whistle; variant 1, 2"),
     "period.end": _kind("9.8", _P, "whistle"),
     "added_time": _kind("9.8", _P, "added time, announced before the end of a half"),
-    "offside.offence": _kind("9.9", _P, "the player plays the ball, and the referee stops play for it; `pass_us` is the kick"),
+    "offside.offence": _kind("9.9", _P, "the player plays the ball, and play stops for it; `pass_us` is the kick"),
     "foul": _kind("9.10", _P, "an offence; `advantage` if play went on"),
     "advantage": _kind("9.10", _P, "the referee lets play go on, after a foul, or an offside"),
     "card": _kind("9.10", _P, "yellow, second yellow, red; shown while play is dead"),
@@ -202,7 +202,7 @@ KINDS: Mapping[str, Kind] = {
     "wall": _kind("12.8", _G, "free kick: longest row of opponents with gaps of 1.2 m, 8 to 11 m before the ball"),
     "momentum.shift": _kind("13.6", _O, "weighted shots, progress, gains in the area lead for a minute; at its end"),
     "role.swapped": _kind("13.4", _P, "two players exchange their places; the one with the smaller id"),
-    "formation": _kind("12.13", _O, "shape assigned to a team, at the start of a period"),
+    "formation": _kind("12.13", _O, "shape assigned to a team, at the first kick-off and when it changes"),
 }  # fmt: skip
 
 #: Level of each kind.

@@ -2,7 +2,8 @@
 
 At each stop the time since the last restart counts as live. At each restart the time since the stop counts as lost,
 with the restart as its cause; an injury, a substitution or a review in between replaces that cause, except after a
-goal. Before the first kick-off and between periods no time is lost.
+goal. A dropped ball follows an injury, as nothing else is known of it. Before the first kick-off and between periods no
+time is lost.
 """
 
 from __future__ import annotations
@@ -22,25 +23,26 @@ BY_RESTART = {
     "restart.free_kick": "free kick",
     "restart.penalty": "free kick",
     "restart.kick_off": "goal",
+    "restart.dropped": "injury",
 }
 #: Causes of the officials' stops that replace the restart.
 _BY_STOP = {"injury": "injury", "substitution": "sub", "var": "VAR"}
-CAUSES = (*dict.fromkeys(BY_RESTART.values()), "injury", "sub", "VAR")
+CAUSES = (*dict.fromkeys(BY_RESTART.values()), "sub", "VAR")
 
 
 class EffectiveState(msgspec.Struct, frozen=True, gc=False):
     """State of the detector.
 
     Attributes:
-        live: True if the ball is in play.
-        since_us: time since which it is; -1: unknown.
+        live_since_us: time since which the ball is in play; -1: it is not, or the time is unknown.
+        dead_since_us: time since which it was dead, until a restart says what for; -1: unknown, or counted.
         cause: cause that replaces the restart.
         live_us: live time so far.
         lost_us: lost time so far.
     """
 
-    live: bool = True
-    since_us: int = -1
+    live_since_us: int = -1
+    dead_since_us: int = -1
     cause: str = ""
     live_us: int = 0
     lost_us: int = 0
@@ -81,43 +83,42 @@ class EffectiveTime:
         if event.kind == "play.dead":
             return self._stop(state, event, payload)
         if event.kind == "play.live":
-            # After a restart its time is counted already; without one play just went on.
-            kick_us = time_us(payload, "kick_us")
-            if state.live:
-                return state, NOTHING
-            return EffectiveState(True, kick_us, "", state.live_us, state.lost_us), NOTHING
+            # A restart is dated at its kick and comes before this, or with it. Without one play just went on.
+            live_since_us = state.live_since_us if state.live_since_us >= 0 else time_us(payload, "kick_us")
+            return msgspec.structs.replace(state, live_since_us=live_since_us), NOTHING
         if event.kind.startswith("period."):
-            if event.kind == "period.end" and not state.live and not event.annuls:
-                return EffectiveState(False, -1, "", state.live_us, state.lost_us), NOTHING
+            if event.kind == "period.end" and state.live_since_us < 0 and not event.annuls:
+                return EffectiveState(live_us=state.live_us, lost_us=state.lost_us), NOTHING
             return state, NOTHING
         cause = "sub" if event.kind in ("sub.in", "official.substitution") else "VAR"
         if event.kind == "official.stop":
             cause = _BY_STOP.get(payload.variant, "")
-        if state.live and event.kind != "official.stop":
+        if state.live_since_us >= 0 and event.kind != "official.stop":
             return state, NOTHING
         return (msgspec.structs.replace(state, cause=cause) if cause else state), NOTHING
 
     def _stop(self, state: EffectiveState, event: Event, payload: EventPayload) -> Step[EffectiveState]:
         since_us = time_us(payload, "since_us")
-        dead = EffectiveState(False, since_us, state.cause, state.live_us, state.lost_us)
-        if not state.live or state.since_us < 0:
+        dead = EffectiveState(-1, since_us, state.cause, state.live_us, state.lost_us)
+        if state.live_since_us < 0:
             return dead, NOTHING
-        live_us = max(0, since_us - state.since_us)
+        if state.dead_since_us >= 0:  # of a stop that no restart ended
+            dead = msgspec.structs.replace(dead, cause="")
+        live_us = max(0, since_us - state.live_since_us)
         total_us = state.live_us + live_us
         stretch = _stretch("time.live", event, "", live_us, total_us, since_us=since_us)
         return msgspec.structs.replace(dead, live_us=total_us), (stretch,)
 
     def _restart(self, state: EffectiveState, event: Event) -> Step[EffectiveState]:
-        """Count lost time; a restart is dated at its kick, so it precedes ``play.live``."""
-        alive = EffectiveState(True, event.ts_us, "", state.live_us, state.lost_us)
-        if state.live or state.since_us < 0:
-            return alive, NOTHING
+        """Count lost time."""
+        alive = EffectiveState(event.ts_us, -1, "", state.live_us, state.lost_us)
         cause = BY_RESTART[event.kind]
-        if cause == "goal" and not state.live_us:  # the first kick-off
+        first = cause == "goal" and not state.live_us
+        if first or state.dead_since_us < 0:
             return alive, NOTHING
         if cause != "goal":
             cause = state.cause or cause
-        lost_us = max(0, event.ts_us - state.since_us)
+        lost_us = max(0, event.ts_us - state.dead_since_us)
         total_us = state.lost_us + lost_us
         stretch = _stretch("time.lost", event, cause, lost_us, total_us)
         return msgspec.structs.replace(alive, lost_us=total_us), (stretch,)

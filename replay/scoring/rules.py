@@ -49,8 +49,8 @@ WINDOWS_MS: Mapping[str, int] = {
     "goal.confirmed": 120_000,
     "goal.disallowed": 120_000,
     "period.": 2_000,
-    # Truth has it from the kick-off on, a match sheet tells it seconds earlier.
-    "direction": 10_000,
+    # Truth has it from the kick-off on; a match sheet says it from the beginning on, and the teams when they line up.
+    "direction": 60_000,
     "sub.": 5_000,
     "formation": 60_000,
     "role.": 60_000,

@@ -188,10 +188,12 @@ def progress_m(from_x_m: float, to_x_m: float) -> float:
 
 
 def _times(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
-    """Add 10.13: how long play was live, and dead and for what."""
+    """Add 10.13: how long play was live, and dead and for what; between periods no time is lost."""
     since: int | None = None
     for index in order:
         row = rows[index]
+        if row.kind == "period.end":
+            since = None
         if row.kind not in ("play.live", "play.dead"):
             continue
         if since is not None and rows[since].kind != row.kind:

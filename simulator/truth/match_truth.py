@@ -180,17 +180,19 @@ class Truth:
         return self.lines.table(LEVELS), self._frames([row for row in rows if row.t_s < self._end_s])
 
     def _add_periods(self) -> None:
-        """Add the shapes of the teams (12.13) and the team that attacks +x (3.12), in each period; and new shapes."""
+        """Add the team that attacks +x (3.12) in each period, and the shapes of the teams (12.13), when they change."""
         starts_s = [row.t_s for row in self._periods() if row.t_s < self._end_s]
         for row in self._periods():
             if row.t_s < self._end_s:
                 home, _ = self._attacks()[int(row.variant)]
                 self.lines.add("direction", row.t_s, -1, team="home" if home > 0 else "away")
-                shapes = {team: shape for since_s, team, shape in self._match.shapes if since_s <= row.t_s}
-                for team, shape in shapes.items():
-                    self.lines.add("formation", row.t_s, -1, variant=shape, team=team)
+        first_s = min(starts_s, default=math.inf)
+        shown = {team: shape for since_s, team, shape in self._match.shapes if since_s <= first_s < self._end_s}
+        for team, shape in shown.items():
+            self.lines.add("formation", first_s, -1, variant=shape, team=team)
         for since_s, team, shape in self._match.shapes:
-            if starts_s and starts_s[0] < since_s < self._end_s and since_s not in starts_s:
+            if first_s < since_s < self._end_s and shown.get(team) != shape:
+                shown[team] = shape
                 self.lines.add("formation", since_s, -1, variant=shape, team=team)
 
     def _add_beginning(self) -> None:

@@ -463,6 +463,24 @@ def test_a_goal_is_a_goal_and_half_time_is_not_lost():
     assert times(dead(10.0), end, restart(900.0, "kick_off"))[-1][0] == "time.live"
 
 
+def test_time_is_lost_once_whether_a_restart_comes_before_play_is_live_with_it_or_never():
+    kick = restart(16.0, "throw_in")
+    before = fold(EffectiveTime(), [live(0.0), dead(10.0, "touch"), kick, live(16.5), dead(20.0)])
+    with_it = fold(EffectiveTime(), [live(0.0), dead(10.0, "touch"), live(16.0), kick, dead(20.0)])
+    assert [e.payload for e in before] == [e.payload for e in with_it]
+    assert [e.kind for e in with_it] == ["time.live", "time.lost", "time.live"]
+    went_on = fold(EffectiveTime(), [live(0.0), dead(10.0), live(16.0), dead(20.0), restart(22.0, "free_kick")])
+    assert [(e.kind, e.payload.detail["seconds"]) for e in went_on] == [
+        ("time.live", 10.0),
+        ("time.live", 4.0),
+        ("time.lost", 2.0),
+    ]
+
+
+def test_a_dropped_ball_follows_an_injury():
+    assert times(dead(10.0), restart(40.0, "dropped"))[-1][:3] == ("time.lost", "injury", 30.0)
+
+
 def test_before_the_first_kick_off_no_time_is_lost():
     found = fold(EffectiveTime(), in_order(dead(0.1), restart(4.2, "kick_off"), live(4.2), dead(9.2)))
     assert [(e.kind, e.payload.detail["seconds"]) for e in found] == [("time.live", 5.0)]
