@@ -64,7 +64,8 @@ class PassOutcome:
     plays the ball next, too, the pass is intercepted, dated at that contact. If the kicker plays the ball next, it was
     a dribble: ``pass.kept`` withdraws the attempt. A pass without an outcome after ``within_us`` has none. ``detail``:
     ``start_x_m``, ``start_y_m``, ``kick_us`` (the kick), ``receiver`` (who gained the ball, of either team; not of
-    ``pass.out``), ``length_m``. ``variant`` of ``pass.out`` is the line.
+    ``pass.out``), ``length_m``; of ``pass.out`` ``since_us`` (when the ball crossed the line). Its ``variant`` is the
+    line.
     """
 
     def __init__(self, parameters: OutcomeParameters | None = None) -> None:
@@ -90,7 +91,7 @@ class PassOutcome:
                 **dict.fromkeys(
                     ("pass.complete", "pass.intercepted"), ("start_x_m", "start_y_m", "kick_us", "receiver", "length_m")
                 ),
-                "pass.out": ("start_x_m", "start_y_m", "kick_us", "length_m"),
+                "pass.out": ("start_x_m", "start_y_m", "kick_us", "since_us", "length_m"),
             },
         )
 
@@ -164,7 +165,9 @@ def _outcome(
     kind: str, attempt: Event, kicked: EventPayload, event: Event, gained: EventPayload, variant: str
 ) -> Event:
     detail: dict[str, Scalar] = {"start_x_m": kicked.x_m, "start_y_m": kicked.y_m, "kick_us": attempt.ts_us}
-    if kind != "pass.out":
+    if kind == "pass.out":
+        detail["since_us"] = gained.detail["since_us"]
+    else:
         detail["receiver"] = gained.player
     if None not in (kicked.x_m, kicked.y_m, gained.x_m, gained.y_m):
         detail["length_m"] = round(math.hypot(gained.x_m - kicked.x_m, gained.y_m - kicked.y_m), 2)  # type: ignore[operator]

@@ -21,7 +21,7 @@ from replay.scoring.frames import FrameScore, score_frames
 from replay.scoring.matching import Pairs, assign, within
 from replay.scoring.payloads import ValueScore, is_right, place_error_m, value_scores, variant_right
 from replay.scoring.rates import LeagueRate, league_rates
-from replay.scoring.rules import family_of
+from replay.scoring.rules import EITHER, family_of
 from replay.scoring.truth import Mark, Truth
 
 #: What a missed truth was taken for if no find can stand for it.
@@ -150,6 +150,8 @@ def _paired(truth: Truth, kind: str, truths: Sequence[Mark], finds: Sequence[Mar
     true_us, found_us = _times(truths), _times(finds)
     rows, cols = within(true_us, found_us, rule.window_us)
     agree = _agree(truths, finds, (rows, cols), by_player=rule.by_player)
+    if kind in EITHER:
+        agree |= _names(truths, "player")[rows] == _others(finds)[cols]
     if rule.by_variant:
         agree &= _same_variant(truths, finds, (rows, cols))
     rows, cols = rows[agree], cols[agree]
@@ -255,6 +257,10 @@ def _times(marks: Sequence[Mark]) -> Ints:
 
 def _names(marks: Sequence[Mark], field: str) -> Names:
     return np.array([getattr(mark, field) for mark in marks], dtype=object)
+
+
+def _others(marks: Sequence[Mark]) -> Names:
+    return np.array([str(mark.detail.get("other", "")) for mark in marks], object)
 
 
 def _order(mark: Mark) -> tuple[int, str, str, str]:

@@ -64,6 +64,9 @@ WINDOWS_MS: Mapping[str, int] = {
 #: Kinds that are a team's: another player of the team is counted, but pairs.
 BY_TEAM = ("out", "play.", "team.possession", "restart.", "goal.", "period.", "formation")
 
+#: Kinds that two opponents begin together: either of them may be named.
+EITHER = ("aerial.start",)
+
 #: Kinds whose variant is a place, a line or a limb: another one is another event, not a mistaken one.
 BY_VARIANT = ("area.", "ball.crossed", "goal_ring", "near", "not_near", "nearest.changed", "spot.")
 
@@ -73,6 +76,7 @@ COVERED_VARIANTS: Mapping[str, tuple[str, ...]] = {"offside.line": ("kick",)}
 #: Kinds that are dated when they are known, and say in which detail when they happened.
 OCCURRED: Mapping[str, str] = {
     "out": "since_us",
+    "pass.out": "since_us",
     "play.dead": "since_us",
     "play.live": "kick_us",
     "team.possession": "since_us",

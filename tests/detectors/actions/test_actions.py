@@ -99,7 +99,7 @@ def test_the_ball_is_dead_until_the_restart() -> None:
         (event("possession.gain", 2, "away_4", "hit"), [("pass.intercepted", "", "home")]),
         (event("possession.gain", 2, "home_9", "hit"), []),
         (event("possession.gain", 9, "home_8", "hit"), []),
-        (event("out", 2, "home_9", "left touch"), [("pass.out", "left touch", "home")]),
+        (event("out", 2, "home_9", "left touch", since_us=1_900_000), [("pass.out", "left touch", "home")]),
     ],
 )
 def test_a_pass_ends_with_what_comes_first_within_seven_seconds(

@@ -56,6 +56,12 @@ def test_exchanging_truth_and_finds_exchanges_false_and_missed(left, right):
         assert (figures.precision, figures.recall) == (other[kind].recall, other[kind].precision)
 
 
+def test_of_a_duel_that_nobody_begins_either_player_may_be_named():
+    true = truth_of(found("aerial.start", 1.0, "home_1", against="away_1"))
+    for player, other, right in (("away_1", "home_1", 1), ("home_1", "away_1", 1), ("away_1", "home_2", 0)):
+        assert score(true, [found("aerial.start", 1.3, player, other=other)]).kinds["aerial.start"].tp == right
+
+
 def test_what_reaches_over_the_ends_of_what_was_played_counts_only_if_it_pairs():
     records = [found("hit", at_s) for at_s in (0.1, 0.5, 5.0, 9.5, 9.9)]
     part = truth_of(*records).between(0, 10 * SECOND_US)
