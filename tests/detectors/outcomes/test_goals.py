@@ -178,7 +178,7 @@ def test_every_other_restart_annuls_the_goal_by_its_id(kind):
         ((52.7, 3.4, 1.0), (56.0, 6.5, 0.3), "out"),
         ((52.7, 3.4, 1.0), (58.0, 3.6, 0.3), "out"),
     ],
-    ids=["into the net", "on beside it", "on behind it"],
+    ids=["into the net", "on past it", "on behind it"],
 )
 def test_a_ball_by_the_post_is_in_the_goal_if_the_net_holds_it(at_line, then, kind):
     """A camera errs by some decimetres: a ball that passes the goal is seen to cross the line by the post."""
@@ -186,3 +186,55 @@ def test_a_ball_by_the_post_is_in_the_goal_if_the_net_holds_it(at_line, then, ki
     found = concluded(scene(way, cast()), SHEET, "goal.scored", "out")
     assert [e.kind for e in found] == [kind]
     assert found[0].payload.detail["since_us"] == pytest.approx(440_000, abs=20_000)
+
+
+PAST_THE_POST = [*path((30.0, 0.0, 0.5), (52.0, -3.9, 0.5), 1.0), *path((52.0, -3.9, 0.5), (54.6, -4.4, 0.1), 0.2)]
+
+
+def after_a_ball_past(y_m: float, kick_off_by: str, sheet: MatchSheet = SHEET) -> list[Event]:
+    """Goals of a ball that passes a post at ``y_m`` on its outer side, and of what follows from the centre spot."""
+    past = [(x, y * (y_m / -4.0), z) for x, y, z in PAST_THE_POST]
+    way = [*past, *stay(past[-1], 2.0), *path(past[-1], CENTRE, 20.0), *stay(CENTRE, 8.0)]
+    way += path(CENTRE, (18.0 if kick_off_by == "away" else -18.0, 2.0, 0.1), 2.0)
+    taker = {f"{kick_off_by}_9": (0.3, 0.3)}
+    return concluded([*scene(way, cast(**taker)), hit(0.0, "home_9", 30.0, 0.0)], sheet, "goal.", "restart.", "out")
+
+
+def test_a_kick_off_shows_that_a_ball_tracked_past_the_post_was_a_goal():
+    found = after_a_ball_past(-4.0, "away")
+    assert rows_of(sorted(found, key=lambda e: e.ts_us)) == [
+        ("out", "right goal line", "home"),
+        ("restart.kick_off", "", "away"),
+        ("goal.scored", "right", "home"),
+        ("goal.confirmed", "right", "home"),
+    ]
+    out, _, goal, confirmed = found
+    assert (goal.payload.player, goal.dated_us, goal.payload.detail["kick_off"]) == ("home_9", out.ts_us, True)
+    assert confirmed.payload.detail["restart"] == "restart.kick_off"
+
+
+@pytest.mark.parametrize(
+    ("y_m", "kick_off_by"), [(-6.5, "away"), (-4.0, "home")], ids=["far from the post", "the attackers kick off"]
+)
+def test_a_kick_off_after_another_ball_shows_no_goal(y_m: float, kick_off_by: str):
+    assert not [e for e in after_a_ball_past(y_m, kick_off_by) if e.kind.startswith("goal.")]
+
+
+def kick_off(at_s: float, team: str) -> Event:
+    detail = {"kick_us": round(at_s * 1e6), "fallback": False, "kick_off_shape": True, "penalty_shape": False}
+    detail |= {"shoot_out": False, "dropped": False, "taker_y_m": None, "line": "", "indirect": False}
+    payload = EventPayload("stop", team, f"{team}_9", 0.0, 0.0, detail=detail)
+    return make_event("play.live", round(at_s * 1e6), f"ball:{at_s}", payload)
+
+
+def test_a_kick_off_after_a_change_of_ends_shows_no_goal():
+    crossed = EventPayload("right goal line", "home", "home_9", 52.6, 4.0, detail={"since_us": 1_000_000})
+    events = [
+        make_event("direction", 0, "d", EventPayload("", "home")),
+        make_event("out", 1_000_000, "b", crossed),
+        make_event("direction", 900_000_000, "e", EventPayload("", "away")),
+        kick_off(901.0, "away"),
+    ]
+    assert fold(Goal(SHEET), events) == []
+    assert len(fold(Goal(SHEET), [*events[:2], kick_off(21.0, "away")])) == 1
+    assert len(fold(Goal(SHEET), [*events[:2], kick_off(701.0, "away")])) == 0, "no review takes so long"
