@@ -72,6 +72,7 @@ from detectors.play.last_touch import LastTouchParameters
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.restart_kicks import RestartKickParameters
 from detectors.play.spots import SpotParameters
+from detectors.play.walls import WallParameters
 from detectors.proximity.first_reach import FlightParameters
 from detectors.proximity.marking import MarkingParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters
@@ -107,7 +108,7 @@ from detectors.tactics.phases import PhaseOfPlayParameters
 from detectors.tactics.press import TeamPressParameters, TriggerParameters
 from detectors.tactics.runs import RunParameters
 from detectors.tactics.second_ball import SecondBallParameters
-from detectors.tactics.set_pieces import SetPieceShapeParameters, WallParameters
+from detectors.tactics.set_pieces import SetPieceShapeParameters
 from detectors.tactics.turnovers import CounterPressParameters, RecoveryRunParameters
 
 

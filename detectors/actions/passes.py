@@ -22,6 +22,7 @@ import math
 import msgspec
 
 from detectors.actions.flight import (
+    UNSEEN,
     Projection,
     ShotParameters,
     opening_rad,
@@ -30,8 +31,10 @@ from detectors.actions.flight import (
 from detectors.actions.strike_parameters import StrikeParameters
 from detectors.ball.trajectory_breaks import possible_velocity
 from detectors.contacts.contested_contacts import turned_rad
+from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import About, at_least, at_most, is_recording, note
 from detectors.emission import make_event
+from detectors.play.walls import WallParameters, wall_before
 from detectors.proximity.first_reach import FlightParameters, Reach, first_to_reach
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Frame, Scalar, frame_of, location_m, number, payload_of
@@ -76,6 +79,7 @@ class Strikes:
         parameters: which kicks may be passes or shots.
         flight: the model of the flight.
         shot: limits of a shot.
+        wall: limits of a wall.
     """
 
     spec: Spec
@@ -86,10 +90,12 @@ class Strikes:
         parameters: StrikeParameters | None = None,
         flight: FlightParameters | None = None,
         shot: ShotParameters | None = None,
+        wall: WallParameters | None = None,
     ) -> None:
         self.parameters = parameters or StrikeParameters()
         self.flight = flight or FlightParameters()
         self.shot = shot or ShotParameters()
+        self.wall = wall or WallParameters()
         self.pitch = pitch_of(sheet)
         self._limbs = bool(sheet.quality.limbs)
         self._keepers = frozenset(player.object_id for player in sheet.players if player.goalkeeper)
@@ -98,7 +104,7 @@ class Strikes:
 
     def all_parameters(self) -> dict[str, object]:
         """All parameters by name, for the spec."""
-        groups = (self.parameters, self.flight, self.shot)
+        groups = (self.parameters, self.flight, self.shot, self.wall)
         return {name: value for group in groups for name, value in msgspec.structs.asdict(group).items()}
 
     def initial(self) -> StrikeState:
@@ -190,11 +196,24 @@ class Strikes:
         if not state.attacks:
             return None
         positive = state.attacks == release.team
+        if not is_seen(release):
+            return UNSEEN if self._faces_wall(release, frame, positive) else None
         release = self._before_the_line(release, positive)
         shot = shot_projection(release, frame, positive, self.pitch, self.shot, self.flight, self._about_shots)
         if shot is None or (self._has_height and shot.z_m > 0.0):
             return shot
         return shot if self._is_open(release, positive) else None
+
+    def _faces_wall(self, release: EventPayload, frame: Frame, positive: bool) -> bool:
+        """True if so many opponents stand in the wall that a free kick is a shot."""
+        x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
+        goal_x_m = self.pitch.half_length_m * (1.0 if positive else -1.0)
+        away_m = math.hypot(goal_x_m - x_m, y_m)
+        if not at_most("the kick from the goal", away_m, self.wall.goal_m, "wall.goal_m", self._about_shots):
+            return False
+        opponents = (body for body in frame.players if body.team == opponents_of(release.team))
+        size = len(wall_before(opponents, x_m, y_m, goal_x_m, self.wall))
+        return at_least("players in the wall", size, self.shot.wall_players, "shot.wall_players", self._about_shots)
 
     def _before_the_line(self, release: EventPayload, positive: bool) -> EventPayload:
         """The release; of a ball that had crossed the goal line by then, with the place of its kick."""
@@ -359,6 +378,11 @@ def _release_of(live: EventPayload, frame: Frame, kick_us: int) -> EventPayload 
     return EventPayload("", live.team, live.player, x_m, y_m, z_m, live.confidence, detail)
 
 
+def is_seen(release: EventPayload) -> bool:
+    """True if the ball of a kick was seen to move."""
+    return number(release, "vx_m_s") != 0.0 or number(release, "vy_m_s") != 0.0
+
+
 #: Inputs of the judgement of passes and shots.
 STRIKE_INPUTS = ("frame", "direction", "hit", "touch", "kick.released", "phase.dead", "phase.live")
 
@@ -383,8 +407,9 @@ class PassAttempt(Strikes):
         parameters: StrikeParameters | None = None,
         flight: FlightParameters | None = None,
         shot: ShotParameters | None = None,
+        wall: WallParameters | None = None,
     ) -> None:
-        super().__init__(sheet, parameters, flight, shot)
+        super().__init__(sheet, parameters, flight, shot, wall)
         self.spec = Spec(
             name="pass_attempt",
             number="6.7",
@@ -439,8 +464,7 @@ class PassAttempt(Strikes):
         own, others = first_to_reach(release, frame, self.flight)
         soonest_s = min((reach.after_s for reach in others.values()), default=math.inf)
         # A ball that was not seen to move shows no receiver.
-        sent = number(release, "vx_m_s") != 0.0 or number(release, "vy_m_s") != 0.0
-        reach = others.get(release.team) if sent else None
+        reach = others.get(release.team) if is_seen(release) else None
         if not restart and self._is_met(state, release):
             return state, (self._attempt(now_us, event, release, reach),)
         own_s = own.after_s if own is not None else math.inf

@@ -15,10 +15,10 @@ _STRIKE = ("strike", "flight", "shot")
 
 #: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
-    DetectorEntry(lambda s, p: ShotAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
+    DetectorEntry(lambda s, p: ShotAttempt(s, p.strike, p.flight, p.shot, p.wall), _STRIKE),
     DetectorEntry(lambda s, p: IndividualPossession()),
     DetectorEntry(lambda s, p: TeamPossession(p.team_possession), ("team_possession",)),
-    DetectorEntry(lambda s, p: PassAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
+    DetectorEntry(lambda s, p: PassAttempt(s, p.strike, p.flight, p.shot, p.wall), _STRIKE),
     DetectorEntry(lambda s, p: Duel(p.duel, limbs=bool(s.quality.limbs)), ("duel",)),
     DetectorEntry(lambda s, p: AerialDuel(s, p.aerial_duel), ("aerial_duel",)),
     DetectorEntry(lambda s, p: Carry(s, p.carry, p.flight), ("carry", "flight")),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.actions.flight import Projection, ShotParameters, misses_closely
+from detectors.actions.flight import UNSEEN, Projection, ShotParameters, misses_closely
 from detectors.actions.passes import STRIKE_INPUTS, Strikes, StrikeState
 from detectors.actions.strike_parameters import StrikeParameters
+from detectors.play.walls import WallParameters
 from detectors.proximity.first_reach import FlightParameters
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Frame, Scalar
@@ -20,6 +21,8 @@ class ShotAttempt(Strikes):
     Dated at the kick, named by it; the position is that of the kick. ``detail``: where and when the ball as it left
     would meet the goal line (``goal_y_m``, ``goal_z_m``, ``goal_after_s``), ``on_target``; ``kick_us`` (event time of
     the kick), ``released_us`` (event time of the release), ``vx_m_s``, ``vy_m_s``, ``vz_m_s`` (the ball as it left).
+    A free kick whose ball is not seen to move, as tracking repeats its position, is a shot if a wall stands before it;
+    where it would meet the goal line is not known then.
     """
 
     def __init__(
@@ -28,8 +31,9 @@ class ShotAttempt(Strikes):
         parameters: StrikeParameters | None = None,
         flight: FlightParameters | None = None,
         shot: ShotParameters | None = None,
+        wall: WallParameters | None = None,
     ) -> None:
-        super().__init__(sheet, parameters, flight, shot)
+        super().__init__(sheet, parameters, flight, shot, wall)
         self.spec = Spec(
             name="shot_attempt",
             number="6.1",
@@ -75,12 +79,10 @@ class ShotAttempt(Strikes):
         return state, self._attempts(now_us, event, release, shot) if shot is not None else NOTHING
 
     def _attempts(self, now_us: int, event: Event, release: EventPayload, shot: Projection) -> tuple[Event, ...]:
-        detail: dict[str, Scalar] = {
-            "goal_y_m": round(shot.y_m, 2),
-            "goal_z_m": round(shot.z_m, 2),
-            "goal_after_s": round(shot.after_s, 2),
-            "on_target": shot.on_target,
-        }
+        detail: dict[str, Scalar] = {"on_target": shot.on_target}
+        if shot is not UNSEEN:
+            detail |= {"goal_y_m": round(shot.y_m, 2), "goal_z_m": round(shot.z_m, 2)}
+            detail["goal_after_s"] = round(shot.after_s, 2)
         kinds = ["shot.attempt"]
         if shot.on_target:
             kinds.append("shot.on_target_pred")

@@ -11,33 +11,16 @@ from detectors.contacts.recent_contacts import opponents_of
 from detectors.control.scene import Bodies, Scene, attacked_end, keepers_of
 from detectors.decisions import above, at_least, at_most
 from detectors.emission import make_event
+from detectors.play.walls import WallParameters, wall_before
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BodyState, EventPayload, Scalar, location_m, payload_as, payload_of
+from football.payloads import EventPayload, Scalar, location_m, payload_as, payload_of
 from football.pitch import end_sign, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 SIZES = ("1", "2", "3", "4", "5+")
 SHAPES = ("zonal", "mixed", "man")
-
-
-class WallParameters(msgspec.Struct, frozen=True):
-    """Limits of a wall.
-
-    Attributes:
-        goal_m: the ball lies at most this far from the goal.
-        near_m: least distance of the wall from the ball.
-        far_m: greatest distance of the wall from the ball.
-        gap_m: greatest distance between the centres of two neighbours.
-        aside_rad: greatest angle at the ball between the wall and the goal's centre.
-    """
-
-    goal_m: Annotated[float, reason("Ours: farther away, nobody stands in a wall.")] = 40.0
-    near_m: Annotated[float, reason("Law 13 (9.15 m), less what referees let pass.")] = 8.0
-    far_m: Annotated[float, reason("Law 13 (9.15 m), and the error of a position.")] = 11.0
-    gap_m: Annotated[float, reason("Hierarchy 12.8 (gaps below 1 m), between centres.")] = 1.2
-    aside_rad: Annotated[float, reason("Ours: 30 degrees, the near post of a kick from the side.")] = 0.52
 
 
 class WallState(msgspec.Struct, frozen=True, gc=False):
@@ -85,35 +68,17 @@ class Wall:
         end = attacked_end(sign)
         if not at_most("distance of the goal", self.pitch.goal_distance_m(x_m, y_m, end), p.goal_m, "wall.goal_m"):
             return state, NOTHING
-        wall = self._wall(scene.opponents(kick.team), x_m, y_m, end_sign(end) * self.pitch.half_length_m)
+        goal_x_m = end_sign(end) * self.pitch.half_length_m
+        wall = wall_before(scene.opponents(kick.team), x_m, y_m, goal_x_m, p)
         if not wall:
             return state, NOTHING
         middle_x, middle_y = (sum(getattr(b, name) for b in wall) / len(wall) for name in ("x_m", "y_m"))
         away_m = math.hypot(middle_x - x_m, middle_y - y_m)
-        at_most("distance of the wall", away_m, p.far_m, "wall.far_m")
+        at_most("distance of the wall", away_m, p.to_m, "wall.to_m")
         detail: dict[str, Scalar] = {"players": len(wall), "distance_m": round(away_m, 2)}
         size = SIZES[min(len(wall), len(SIZES)) - 1]
         payload = EventPayload(size, opponents_of(kick.team), "", middle_x, middle_y, detail=detail)
         return state, (make_event("wall", event.ts_us, event.source, payload, causes=(event.id,)),)
-
-    def _wall(self, others: Bodies, x_m: float, y_m: float, goal_x_m: float) -> list[BodyState]:
-        """The longest row of neighbours at the distance of a wall, between ball and goal."""
-        p = self.parameters
-        to_goal = math.atan2(-y_m, goal_x_m - x_m)
-        there = []
-        for body in others:
-            dx, dy = body.x_m - x_m, body.y_m - y_m
-            aside = math.remainder(math.atan2(dy, dx) - to_goal, 2 * math.pi)
-            if p.near_m <= math.hypot(dx, dy) <= p.far_m and abs(aside) <= p.aside_rad:
-                there.append((aside, body))
-        rows: list[list[BodyState]] = []
-        for _, body in sorted(there, key=lambda one: one[0]):
-            before = rows[-1][-1] if rows else None
-            if before is not None and math.hypot(body.x_m - before.x_m, body.y_m - before.y_m) <= p.gap_m:
-                rows[-1].append(body)
-            else:
-                rows.append([body])
-        return max(rows, key=len, default=[])
 
 
 class SetPieceShapeParameters(msgspec.Struct, frozen=True):

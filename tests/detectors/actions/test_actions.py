@@ -7,12 +7,13 @@ import pytest
 from detectors.actions.flight import ShotParameters, shot_projection
 from detectors.actions.passes import PassAttempt
 from detectors.actions.possession import IndividualPossession, TeamPossession
+from detectors.actions.shots import ShotAttempt
 from detectors.emission import make_event
 from detectors.outcomes.receptions import PassOutcome
 from detectors.outcomes.shots import ShotOutcome
 from detectors.proximity.first_reach import FlightParameters
 from football.match_sheet import MatchSheet, Player, Team
-from football.payloads import EventPayload, build_frame
+from football.payloads import BallState, EventPayload, build_frame
 from football.pitch import pitch_of
 from middleware.events import Event
 from tests.detectors.scene import body, cast, fold, frame_event, rows_of
@@ -219,3 +220,19 @@ def test_a_slow_ball_is_a_shot_if_it_is_headed_near_the_goal_or_no_mate_can_reac
     frame = build_frame(None, (body("home_7", mate, 2.0), body("home_9", x_m, 0.0)))
     shot = shot_projection(kick, frame, True, pitch_of(MatchSheet()), ShotParameters(), FlightParameters())
     assert (shot is not None) == is_shot
+
+
+@pytest.mark.parametrize(("players", "seen", "kind"), [(3, False, "shot"), (2, False, "pass"), (3, True, "pass")])
+def test_a_free_kick_that_nobody_sees_is_a_shot_if_a_wall_stands_before_it(players: int, seen: bool, kind: str):
+    wall = {f"away_{n}": (39.3, 0.6 * n) for n in range(2, 2 + players)}
+    kick = {"kick_us": 4_960_000, "fallback": False, "penalty_shape": False}
+    live = event("phase.live", 5, "home_9", "stop", 30.0, 0.0, **kick)
+    # If it is seen, it is played back to a mate.
+    ball = BallState(30.0, 0.0, 0.1, -10.0 if seen else 0.0, 0.0, 0.0, 40_000)
+    frame = Event("frame", 4_960_000, "frame", 0, build_frame(ball, cast(**wall)))
+    events = [event("direction", 0, "home_9"), event("phase.dead", 1, variant="stop"), frame, live]
+    shots, passes = (fold(detector(SHEET), events) for detector in (ShotAttempt, PassAttempt))
+    assert [e.kind for e in (*shots, *passes)] == [f"{kind}.attempt"]
+    if shots:
+        assert shots[0].payload.detail["on_target"] is False
+        assert "goal_y_m" not in shots[0].payload.detail
