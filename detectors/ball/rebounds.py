@@ -122,11 +122,15 @@ class WoodworkParameters(msgspec.Struct, frozen=True):
 
     Attributes:
         gap_m: greatest distance between the surfaces; twice the noise of a position is added.
-        speed_m_s: least speed of the ball before.
+        speed_m_s: least speed of the ball over the ground before.
+        turn_share: an upright changes the velocity over the ground at least by this share of that speed.
     """
 
     gap_m: Annotated[float, reason("hierarchy 2.11")] = 0.05
     speed_m_s: Annotated[float, reason("hierarchy 2.4: a moving ball")] = 4.0
+    turn_share: Annotated[
+        float, reason("ours; heights that are wrong break a path, too, but leave the way over the ground as it is")
+    ] = 0.2
 
 
 class Woodwork:
@@ -186,14 +190,17 @@ class Woodwork:
     def _part(self, before: Event, after: Event) -> str:
         """The part of a goal's frame that both paths, before and after, pass near; empty if none."""
         first, last, s = ball_of(before), ball_of(after), (after.ts_us - before.ts_us) * 1e-6
-        speed_m_s = math.hypot(first.vx_m_s, first.vy_m_s, first.vz_m_s)
-        if not at_least("speed of the ball before", speed_m_s, self.parameters.speed_m_s, "woodwork.speed_m_s"):
+        speed_m_s, p = math.hypot(first.vx_m_s, first.vy_m_s), self.parameters
+        if not at_least("speed of the ball before", speed_m_s, p.speed_m_s, "woodwork.speed_m_s"):
             return ""
+        turn_m_s = math.hypot(last.vx_m_s - first.vx_m_s, last.vy_m_s - first.vy_m_s)
         forth = _place(first), _velocity(first), s
         back = _place(last), _velocity(last), -s
         x_m = math.copysign(self._line_m - POST_RADIUS_M, first.x_m)
         for y_m in (GOAL_HALF_WIDTH_M + POST_RADIUS_M, -GOAL_HALF_WIDTH_M - POST_RADIUS_M):
-            if all(self._near_post(*path, x_m, y_m) for path in (forth, back)):
+            if not all(self._near_post(*path, x_m, y_m) for path in (forth, back)):
+                continue
+            if at_least("share of its change", turn_m_s / speed_m_s, p.turn_share, "woodwork.turn_share"):
                 return "near post" if self._origin_y_m(first, x_m, y_m) * y_m > 0.0 else "far post"
         if self._has_height and all(self._near_bar(*path, x_m) for path in (forth, back)):
             return "bar"

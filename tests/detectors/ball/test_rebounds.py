@@ -91,6 +91,16 @@ def test_a_ball_that_flies_on_past_the_post_met_none():
     assert fold(Woodwork(SHEET), way((46, 3.72, 1), (52, 3.72, 1), (58, 3.72, 1))) == []
 
 
+@pytest.mark.parametrize("speed_m_s", [1.5, 6.0, 20.0])
+def test_heights_that_are_wrong_make_no_woodwork_of_a_ball_that_passes_a_post(speed_m_s: float):
+    track, step_s, up_m = [(51.0, POST_Y_M, 0.5)], 0.12, 1.0
+    while track[-1][0] < 54.0:
+        x_m, _, z_m = track[-1]
+        track += path(track[-1], (x_m + speed_m_s * step_s, POST_Y_M, z_m + up_m), step_s)
+        up_m = -up_m
+    assert fold(Woodwork(SHEET), ball_track(track)) == []
+
+
 def test_without_height_there_are_posts_but_no_bar():
     flat = replace(SHEET, quality=replace(SHEET.quality, ball_height=False))
     assert fold(Woodwork(flat), struck(1.0, 1.0, 0.0, BAR_HEIGHT_M + POST_RADIUS_M)) == []
