@@ -17,9 +17,9 @@ throw-in, an indirect free kick or a dropped ball, or into the goal of the taker
 corner kick follows. But a touch on the way may not have been seen: such a goal is published with little confidence and
 its reason (``directly``), until the restart decides as for every other goal.
 
-A ball that was tracked past the goal, by less than the track may be wrong, was in it if the team that defended there
-kicks off: nothing else but a goal, or a new period, has a kick-off (Law 8). Teams change ends for a new period. That
-goal is known, and confirmed, with the kick-off.
+A ball that was tracked past the goal, by less than the track may be wrong, or that was in it when it was found again,
+was a goal if the team that defended there kicks off: nothing else but a goal, or a new period, has a kick-off (Law 8).
+Teams change ends for a new period. That goal is known, and confirmed, with the kick-off.
 
 A defender who turns in a ball that was not on target scores an own goal. On camera tracking every fifth contact is
 missing, and of two players at the ball the wrong one may have it, while 97 of 100 goals are the attackers'. So if a
@@ -90,7 +90,8 @@ class GoalParameters(msgspec.Struct, frozen=True):
 
 class GoalState(msgspec.Struct, frozen=True, gc=False):
     """State: the newest contacts, on camera tracking with who was at the ball; the newest version of the last goal; the
-    team that attacks towards +x; the newest begin of play; the goal that the last ball out was if a kick-off follows.
+    team that attacks towards +x; the newest begin of play; the goal that the last ball out was if a kick-off follows;
+    True if a goal explains the next kick-off.
     """
 
     touches: Touches = Touches()
@@ -98,6 +99,7 @@ class GoalState(msgspec.Struct, frozen=True, gc=False):
     attacks_x: Team = ""
     live: Event | None = None
     missed: Event | None = None
+    settled: bool = False
 
 
 class Goal:
@@ -129,6 +131,7 @@ class Goal:
             number="7.5",
             level=7,
             inputs=(
+                "ball.crossed",
                 "direction",
                 *self._contacts,
                 "out",
@@ -166,13 +169,13 @@ class Goal:
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind in self._contacts:
             return msgspec.structs.replace(state, touches=followed(state.touches, event, self.touch)), NOTHING
-        if event.kind == "out":
-            missed = state.missed if is_version(event) else self._missed(state, event, payload)
-            return msgspec.structs.replace(state, missed=missed), NOTHING
+        if event.kind in ("ball.crossed", "out"):
+            return self._left(state, event, payload), NOTHING
         if event.kind == "play.live":
             return self._live(state, event, payload)
         if event.kind.startswith("official."):
             return self._officials(state, event, payload)
+        state = msgspec.structs.replace(state, missed=None, settled=True)
         if self._same(state.goal, event.ts_us, payload.team) and _is_official(state.goal):
             return state, NOTHING
         goal = self._tracked_goal(state, event, payload)
@@ -180,7 +183,8 @@ class Goal:
 
     def _tracked_goal(self, state: GoalState, event: Event, payload: EventPayload) -> Event:
         """The goal of a ball that was tracked into it."""
-        contacts = tuple(c for c in state.touches.contacts if c.ts_us <= event.ts_us)
+        oldest_us = event.ts_us - self.parameters.directly_us
+        contacts = tuple(c for c in state.touches.contacts if oldest_us <= c.ts_us <= event.ts_us)
         last = contacts[-1] if contacts else None
         attacker = next((c for c in reversed(contacts) if c.team == payload.team), None)
         own = last is not None and last.team == opponents_of(payload.team) and not self._shot(attacker, last, payload)
@@ -200,30 +204,31 @@ class Goal:
         kind = "goal.own" if own else "goal.scored"
         return make_event(kind, event.ts_us, event.source, goal_payload, causes=causes)
 
-    def _missed(self, state: GoalState, event: Event, out: EventPayload) -> Event | None:
-        """The goal that a ball out was if it was tracked wrongly; None if it was too far from the goal."""
-        if "goal" not in out.variant or out.y_m is None or not state.attacks_x:
-            return None
+    def _left(self, state: GoalState, event: Event, left: EventPayload) -> GoalState:
+        """Remember the goal that a ball out, or found in the goal, was, unless a goal explains the next kick-off."""
+        by_goal = left.variant.endswith("goal mouth out") if event.kind == "ball.crossed" else "goal" in left.variant
+        if not by_goal or is_version(event) or state.settled or not state.attacks_x or left.y_m is None:
+            return state
         past_goal_m, about = self.parameters.past_goal_m, "goal.scored"
-        wide_m, high_m = abs(out.y_m) - GOAL_HALF_WIDTH_M, (out.z_m or 0.0) - BAR_HEIGHT_M
+        wide_m, high_m = abs(left.y_m) - GOAL_HALF_WIDTH_M, (left.z_m or 0.0) - BAR_HEIGHT_M
         if not at_most("the ball past the goal", max(wide_m, high_m), past_goal_m, "goal.past_goal_m", about):
-            return None
-        end: End = "right" if out.variant.startswith("right") else "left"
-        goal = msgspec.structs.replace(out, variant=end, team=attackers_of(state.attacks_x, end))
-        return self._tracked_goal(state, event, goal)
+            return msgspec.structs.replace(state, missed=None)
+        end: End = "right" if left.variant.startswith("right") else "left"
+        goal = msgspec.structs.replace(left, variant=end, team=attackers_of(state.attacks_x, end))
+        return msgspec.structs.replace(state, missed=self._tracked_goal(state, event, goal))
 
     def _live(self, state: GoalState, event: Event, live: EventPayload) -> Step[GoalState]:
         """Publish the missed goal that a kick-off of the team that defended shows, unless teams have changed ends."""
         kind = restart_kind(self.pitch, live, self.kick)
         missed, state = state.missed, msgspec.structs.replace(state, live=event)
-        if missed is None or not kind:  # a ball that is fetched may be taken for play that goes on
+        if not kind:  # a ball that is fetched may be taken for play that goes on
             return state, NOTHING
-        state, goal, about = msgspec.structs.replace(state, missed=None), payload_of(missed), "goal.scored"
-        since_us, limit_us = event.ts_us - missed.ts_us, self.parameters.confirm_us
+        state = msgspec.structs.replace(state, missed=None, settled=False)
+        if kind != "kick_off" or missed is None:
+            return state, NOTHING
+        goal, since_us, limit_us = payload_of(missed), event.ts_us - missed.ts_us, self.parameters.confirm_us
         if (
-            kind != "kick_off"
-            or self._same(state.goal, time_us(goal, "since_us"), goal.team)
-            or not at_most("time since the ball was out", since_us, limit_us, "goal.confirm_us", about)
+            not at_most("time since the ball was out", since_us, limit_us, "goal.confirm_us", "goal.scored")
             or live.team != opponents_of(goal.team)
             or attackers_of(state.attacks_x, _end(goal)) != goal.team
         ):
@@ -269,6 +274,8 @@ class Goal:
         """Publish a newer version of the tracked goal, or the officials' own."""
         if event.kind == "official.var" and payload.variant != "goal":
             return state, NOTHING
+        if event.kind == "official.goal":
+            state = msgspec.structs.replace(state, missed=None, settled=True)
         at_us, goal = decided_us(event), state.goal
         if goal is None or not self._same(goal, at_us, payload.team):
             if event.kind == "official.var":

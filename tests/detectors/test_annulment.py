@@ -50,6 +50,7 @@ CASES = {
 SILENT = (
     "restart.penalty",
     "restart.dropped",
+    "ball.crossed",
     "direction",
     "period.end",
     "period.start",

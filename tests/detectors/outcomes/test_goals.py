@@ -238,3 +238,15 @@ def test_a_kick_off_after_a_change_of_ends_shows_no_goal():
     assert fold(Goal(SHEET), events) == []
     assert len(fold(Goal(SHEET), [*events[:2], kick_off(21.0, "away")])) == 1
     assert len(fold(Goal(SHEET), [*events[:2], kick_off(701.0, "away")])) == 0, "no review takes so long"
+
+
+def test_a_ball_that_is_found_in_the_goal_was_a_goal_if_a_kick_off_follows():
+    """A penalty kick that the track repeats: nothing is seen before the ball lies in the net."""
+    attacks = make_event("direction", 0, "d", EventPayload("", "home"))
+    found = EventPayload("right goal mouth out", "", "", 52.6, -3.0, 0.1, 0.15, {"since_us": 90_000_000})
+    crossed = make_event("ball.crossed", 90_000_000, "b", found)
+    (goal,) = fold(Goal(SHEET), [hit(20.0, "home_9", 40.0, 0.0), attacks, crossed, kick_off(150.0, "away")])
+    assert (goal.kind, goal.payload.team, goal.payload.player, goal.dated_us) == ("goal.scored", "home", "", 90_000_000)
+    again = make_event("ball.crossed", 140_000_000, "c", found)
+    (goal,) = fold(Goal(SHEET), [attacks, candidate(90.0), again, kick_off(150.0, "away")])
+    assert goal.ts_us == 90_000_000, "one kick-off, one goal"
