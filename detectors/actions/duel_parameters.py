@@ -28,6 +28,8 @@ class DuelParameters(msgspec.Struct, frozen=True):
         hard_m_s: greatest speed after the opponent's contact.
         spell_us: least time since the first contact of who has the ball.
         since_us: greatest time since his last contact.
+        once_us: with limbs, who has touched the ball only once is tackled at the earliest so long after it,
+        poked_m_s: and only if the ball leaves the opponent at least so fast; else he lost a ball that he never had.
         kept_us: there is no duel if the other team plays the ball again within this time.
         low_m: greatest height of the ball.
         loose_m: two who run for a loose ball are within this distance of it.
@@ -61,6 +63,16 @@ class DuelParameters(msgspec.Struct, frozen=True):
     hard_m_s: Annotated[float, reason(_TRIED + "7.4 m/s at most after 12 tackles; passes that look like one 13.")] = 9.0
     spell_us: Annotated[int, reason(_TRIED + "0.4 s at least before 12 tackles; after a deflection 0.2 s.")] = 350_000
     since_us: Annotated[int, reason(_TRIED + "1.7 s at most before 12 tackles.")] = 2_000_000
+    once_us: Annotated[
+        int, reason("Opta: clearly in possession; decision 036: 0.7 s or more, or 0.1 to 0.2 s, which are no tackles.")
+    ] = 700_000
+    poked_m_s: Annotated[
+        float,
+        reason(
+            "By radio, simulated seed 648: of 9 opponents who played the ball of who had touched it once one tackled "
+            "him, and the ball left with 4.5 m/s; those who took a ball that lay there trapped it (1.1 to 2.8 m/s)."
+        ),
+    ] = 3.5
     kept_us: Annotated[int, reason("Ours: the other team has not lost a ball that it plays sooner.")] = 400_000
     low_m: Annotated[float, reason("A higher ball is an aerial duel (6.9).")] = 0.75
     loose_m: Annotated[float, reason("Ours: within a leg's reach; the bodies touch.")] = 0.7

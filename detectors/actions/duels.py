@@ -235,6 +235,9 @@ class Duel:
         slow = max(spell.speed_m_s, before_m_s) <= p.slow_m_s and after_m_s <= p.hard_m_s
         if not (lasted and slow) or _away_m(carrier, ball) > p.reach_m:
             return None
+        once = self._limbs and spell.since_us == spell.last_us
+        if once and (event.ts_us - spell.since_us < p.once_us or after_m_s < p.poked_m_s):
+            return None
         way = _heading(carrier)
         ahead_m = (rival.x_m - carrier.x_m) * way[0] + (rival.y_m - carrier.y_m) * way[1]
         return Claim(event, spell, made.player, made.player, _speed(carrier), ahead_m)

@@ -242,16 +242,19 @@ class MatchClock:
             return self._goes_on(alive, event)
         swapped = bool(state.left and state.left_now and state.left != state.left_now)
         pause_us = event.ts_us - dead_us if dead_us >= 0 else 0
-        if state.period and not swapped and not self._is_pause(state, pause_us):
+        if state.period and not swapped and not self._is_pause(state, event.ts_us, pause_us):
             return self._goes_on(alive, event)
         if state.period >= len(PERIODS):
             return alive, NOTHING
         kick_us = time_us(payload, "kick_us")
         return self._begin(state, event, state.period + 1, kick_us, dead_us)
 
-    def _is_pause(self, state: ClockState, pause_us: int) -> bool:
-        """True if play was dead for long enough that a kick-off without a change of ends begins a period."""
-        if state.period < 2 or state.goal:
+    def _is_pause(self, state: ClockState, now_us: int, pause_us: int) -> bool:
+        """True if play was dead for long enough that a kick-off without a change of ends begins a period.
+
+        A goal that was not seen is reviewed for as long, so the time of the period must be over.
+        """
+        if state.period < 2 or state.goal or not self._has_run(state, now_us - state.begun_us):
             return False
         least_us, about = self.parameters.pause_us, "period.start"
         return at_least("time that play was dead", pause_us, least_us, "match_clock.pause_us", about)

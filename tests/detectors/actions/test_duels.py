@@ -107,10 +107,18 @@ def test_the_ball_cannot_be_taken_from_who_has_only_poked_it_or_was_hit_by_it() 
     assert duels(*HAS, AT_IT, TAKES, poked, taken_back, end) == GROUND
     controlled = about("hit", 1.6, "away_4")
     assert len(duels(*HAS, AT_IT, TAKES, controlled, poked, taken_back, end)) == 4
-    struck = [about("hit", 0.5, "home_9"), about("deflection", 0.5, "home_9")]
+    struck = [about("hit", 0.3, "home_9"), about("deflection", 0.3, "home_9")]
     assert duels(*struck, AT_IT, TAKES, LATER) == []
-    assert duels(*struck, about("hit", 0.6, "home_9"), AT_IT, TAKES, LATER) == GROUND, "he has got hold of it"
-    assert duels(struck[0], about("deflection", 0.5, "home_8"), AT_IT, TAKES, LATER) == GROUND, "another one's"
+    again = about("hit", 0.6, "home_9"), about("hit", 0.8, "home_9")
+    assert duels(*struck, *again, AT_IT, TAKES, LATER) == GROUND, "he has got hold of it"
+    assert duels(struck[0], about("deflection", 0.3, "home_8"), AT_IT, TAKES, LATER) == GROUND, "another one's"
+
+
+def test_with_limbs_who_has_touched_the_ball_once_is_tackled_if_it_is_poked_from_him() -> None:
+    for touched_s, after_m_s, number in ((0.3, 5.0, 2), (0.3, 2.0, 0), (0.6, 5.0, 0)):
+        once, takes = about("hit", touched_s, "home_9"), about("hit", 1.1, "away_4", speed_after_m_s=after_m_s)
+        assert len(duels(once, AT_IT, takes, LATER)) == number
+        assert len(duels(once, about("hit", 0.9, "home_9"), AT_IT, takes, LATER)) == 2
 
 
 def test_two_opponents_who_run_for_a_loose_ball_are_in_a_duel_once_in_a_scramble() -> None:

@@ -132,6 +132,15 @@ def test_a_ball_that_is_kicked_about_after_half_time_does_not_take_the_end_back(
     assert periods == [("period.start", "1", False), ("period.end", "1", False), ("period.start", "2", False)]
 
 
+def test_extra_time_may_keep_the_ends_but_a_long_review_begins_no_period():
+    def begun(at_s: float) -> list[str]:
+        found = fold(MatchClock(SHEET), match(dead(at_s - 130.0), live(at_s, kick_off=True)))
+        return [e.payload.variant for e in found if e.kind == "period.start"]
+
+    assert begun(5000.0) == ["1", "2"], "a goal that was not seen, and its review"
+    assert begun(6600.0) == ["1", "2", "3"]
+
+
 def test_a_period_whose_time_is_over_ends_with_the_stream():
     def ends(end_s: float, *more: Event) -> list[tuple[str, int, float]]:
         events = in_order(*match(*more), end_arrival(round(end_s * 1e6)).event)
