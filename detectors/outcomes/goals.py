@@ -58,7 +58,7 @@ class GoalParameters(msgspec.Struct, frozen=True):
         overrule_us: officials decide on a goal at most this long after it.
         offence_us: an offside or foul of the scorers at most this long before a goal was in the attack that led to it.
         whistle_us: an offside or foul is dated at most this long after the goal that it disallows.
-        directly_us: a ball that goes straight in from a restart takes at most this long.
+        directly_us: a ball goes in at most this long after a restart that it comes straight from, or its last contact.
         doubt: confidence of a goal straight from a restart from which none can be scored so.
         missed_share: on camera tracking, confidence of a goal of who was at the ball after a defender's last contact.
         past_goal_m: a ball that was tracked past the goal by up to this may have been in it.
