@@ -34,7 +34,7 @@ OPTIONS = PipelineOptions(parameters=msgspec.structs.replace(Parameters(), match
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Capture:
     folder = tmp_path_factory.mktemp("live nodes") / "capture"
-    match = MeasuredMatch(Simulation(seed=201, duration_s=5.0, **rates_named("100/25")))
+    match = MeasuredMatch(Simulation(seed=201, duration_s=4.8, **rates_named("50/25")))
     write_simulation(match, folder, channel_named("rtls"), 201)
     return Capture.open(folder)
 

@@ -147,7 +147,11 @@ def test_a_newer_version_of_out_ends_nothing_that_has_begun_since(
     listener: Detector[object], before: tuple[Event, ...], after: tuple[Event, ...]
 ):
     amended = make_event(
-        "out", 6_200_000, "ball:1", EventPayload("left touch", "away", "away_5", 5.0, 34.0), dated_us=1_000_000
+        "out",
+        6_200_000,
+        "ball:1",
+        EventPayload("left touch", "away", "away_5", 5.0, 34.0, detail={"since_us": 900_000}),
+        dated_us=1_000_000,
     )
     assert fold(listener, [*before, amended, *after]) == fold(listener, [*before, *after])
     if not after:
