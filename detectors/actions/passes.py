@@ -207,13 +207,9 @@ class Strikes:
     def _faces_wall(self, release: EventPayload, frame: Frame, positive: bool) -> bool:
         """True if so many opponents stand in the wall that a free kick is a shot."""
         x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
-        goal_x_m = self.pitch.half_length_m * (1.0 if positive else -1.0)
-        away_m = math.hypot(goal_x_m - x_m, y_m)
-        if not at_most("the kick from the goal", away_m, self.wall.goal_m, "wall.goal_m", self._about_shots):
-            return False
-        opponents = (body for body in frame.players if body.team == opponents_of(release.team))
-        size = len(wall_before(opponents, x_m, y_m, goal_x_m, self.wall))
-        return at_least("players in the wall", size, self.shot.wall_players, "shot.wall_players", self._about_shots)
+        opponents, about = (b for b in frame.players if b.team == opponents_of(release.team)), self._about_shots
+        wall = wall_before(self.pitch, self.wall, opponents, "right" if positive else "left", x_m, y_m, about)
+        return at_least("players in the wall", len(wall), self.shot.wall_players, "shot.wall_players", about)
 
     def _before_the_line(self, release: EventPayload, positive: bool) -> EventPayload:
         """The release; of a ball that had crossed the goal line by then, with the place of its kick."""

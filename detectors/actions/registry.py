@@ -11,7 +11,7 @@ from detectors.actions.possession import IndividualPossession, TeamPossession
 from detectors.actions.shots import ShotAttempt
 from detectors.registry import DetectorEntry
 
-_STRIKE = ("strike", "flight", "shot")
+_STRIKE = ("strike", "flight", "shot", "wall")
 
 #: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (

@@ -200,7 +200,7 @@ class Woodwork:
         for y_m in (GOAL_HALF_WIDTH_M + POST_RADIUS_M, -GOAL_HALF_WIDTH_M - POST_RADIUS_M):
             if not all(self._near_post(*path, x_m, y_m) for path in (forth, back)):
                 continue
-            if at_least("share of its change", turn_m_s / speed_m_s, p.turn_share, "woodwork.turn_share"):
+            if at_least("share of its change", turn_m_s / max(speed_m_s, 1e-9), p.turn_share, "woodwork.turn_share"):
                 return "near post" if self._origin_y_m(first, x_m, y_m) * y_m > 0.0 else "far post"
         if self._has_height and all(self._near_bar(*path, x_m) for path in (forth, back)):
             return "bar"

@@ -99,15 +99,13 @@ class EffectiveTime:
 
     def _stop(self, state: EffectiveState, event: Event, payload: EventPayload) -> Step[EffectiveState]:
         since_us = time_us(payload, "since_us")
-        dead = EffectiveState(-1, since_us, state.cause, state.live_us, state.lost_us)
         if state.live_since_us < 0:
-            return dead, NOTHING
-        if state.dead_since_us >= 0:  # of a stop that no restart ended
-            dead = msgspec.structs.replace(dead, cause="")
+            return EffectiveState(-1, since_us, state.cause, state.live_us, state.lost_us), NOTHING
+        cause = state.cause if state.dead_since_us < 0 else ""  # else of a stop that no restart ended
         live_us = max(0, since_us - state.live_since_us)
         total_us = state.live_us + live_us
         stretch = _stretch("time.live", event, "", live_us, total_us, since_us=since_us)
-        return msgspec.structs.replace(dead, live_us=total_us), (stretch,)
+        return EffectiveState(-1, since_us, cause, total_us, state.lost_us), (stretch,)
 
     def _restart(self, state: EffectiveState, event: Event) -> Step[EffectiveState]:
         """Count lost time."""

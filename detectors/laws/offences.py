@@ -68,8 +68,7 @@ class OffsideWatch(msgspec.Struct, frozen=True, gc=False):
     """Players in offside positions at the newest kick, and the newest offence.
 
     Attributes:
-        kick_us: time of the kick; -1 without such players.
-        positions: their events of 7.15.
+        positions: their events of 7.15, of one kick.
         free_us: time of the newest restart without offside.
         rebound: True if the ball has rebounded since the kick.
         stopped: the stop after the kick, until the restart shows what it was for.
@@ -77,7 +76,6 @@ class OffsideWatch(msgspec.Struct, frozen=True, gc=False):
         offence: the published offence, until the restart or play that runs on decides.
     """
 
-    kick_us: int = -1
     positions: tuple[Event, ...] = ()
     free_us: int = -(2**62)
     rebound: bool = False
@@ -133,11 +131,11 @@ class OffsideOffence:
             return self._live(state, event, payload)
         if event.kind == "play.dead":
             return self._dead(state, event, payload), NOTHING
-        if state.kick_us < 0 or event.ts_us <= state.kick_us:
+        if not state.positions or event.ts_us <= _kick_us(state.positions):
             return state, NOTHING
         over = OffsideWatch(free_us=state.free_us, offence=state.offence)
-        what, since_us, path = "time since the kick", event.ts_us - state.kick_us, "offside_offence.within_us"
-        if not at_most(what, since_us, self.parameters.within_us, path):
+        what, since_us = "time since the kick", event.ts_us - _kick_us(state.positions)
+        if not at_most(what, since_us, self.parameters.within_us, "offside_offence.within_us"):
             return over, NOTHING
         if event.kind in _REBOUNDS:
             mine = payload.team == payload_of(state.positions[0]).team
@@ -150,16 +148,16 @@ class OffsideOffence:
             return state
         if state.stopped is not None:
             return msgspec.structs.replace(state, restarted=_with(state.restarted, event, kick_us))
-        return OffsideWatch(kick_us, _with(state.positions, event, kick_us), state.free_us, offence=state.offence)
+        return OffsideWatch(_with(state.positions, event, kick_us), state.free_us, offence=state.offence)
 
     def _dead(self, state: OffsideWatch, event: Event, payload: EventPayload) -> OffsideWatch:
         """Remember a stop that may be for offside, until the restart shows it."""
         if state.offence is not None:
             return msgspec.structs.replace(state, stopped=event)
-        what, since_us = "time since the kick", event.ts_us - state.kick_us
-        soon = state.kick_us >= 0 and payload.variant == "stop"
-        if soon and at_most(what, since_us, self.parameters.stop_us, "offside_offence.stop_us"):
-            return msgspec.structs.replace(state, stopped=event)
+        if state.positions and payload.variant == "stop":
+            what, since_us = "time since the kick", event.ts_us - _kick_us(state.positions)
+            if at_most(what, since_us, self.parameters.stop_us, "offside_offence.stop_us"):
+                return msgspec.structs.replace(state, stopped=event)
         return OffsideWatch(free_us=state.free_us)
 
     def _live(self, state: OffsideWatch, event: Event, payload: EventPayload) -> Step[OffsideWatch]:
@@ -170,7 +168,7 @@ class OffsideOffence:
         newest = state.positions if state.stopped is None else state.restarted
         after = OffsideWatch(free_us=kick_us if free else state.free_us)
         if newest and not free and abs(_kick_us(newest) - kick_us) <= self.parameters.same_us:
-            after = OffsideWatch(_kick_us(newest), newest, after.free_us)
+            after = OffsideWatch(newest, after.free_us)
         if state.offence is not None and state.stopped is not None:
             confirmed = kind == "" or (kind == "free_kick" and payload.team == _opponents(state.offence))
             return after, NOTHING if confirmed else (withdrawal(state.offence, event.ts_us),)
@@ -200,8 +198,8 @@ class OffsideOffence:
         if payload.team != _opponents(state.positions[0]):
             return over, NOTHING
         # A save, a deflection or a block has not ended the attack: the ball may come to a player who was offside.
-        what, after_us, least_us = "time from the kick", event.ts_us - state.kick_us, self.parameters.deliberate_us
-        blocked = not at_least(what, after_us, least_us, "offside_offence.deliberate_us")
+        after_us, least_us = event.ts_us - _kick_us(state.positions), self.parameters.deliberate_us
+        blocked = not at_least("time from the kick", after_us, least_us, "offside_offence.deliberate_us")
         return (msgspec.structs.replace(state, rebound=True) if blocked or state.rebound else over), NOTHING
 
     def _offence(self, variant: str, position: Event, event: Event, confidence: float) -> Event:

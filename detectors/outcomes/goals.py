@@ -445,11 +445,12 @@ class GoalConfirmation:
         """Remember a goal; confirm it if officials have decided it."""
         if event.annuls:
             return state, NOTHING
-        if payload_of(event).detail.get("kick_off") and not _is_official(event):
-            shown = _verdict("goal.confirmed", event, event, event.source, payload_of(event).confidence)
-            return VerdictState(event, shown), (shown,)
         if not _is_official(event):
-            return VerdictState(event), NOTHING
+            goal = payload_of(event)
+            if not goal.detail.get("kick_off"):
+                return VerdictState(event), NOTHING
+            shown = _verdict("goal.confirmed", event, event, event.source, goal.confidence)
+            return VerdictState(event, shown), (shown,)
         # It is the same goal under another kind if officials have made an own goal of it, or the reverse.
         verdict = state.verdict if state.goal is not None and shown_us(state.goal) == shown_us(event) else None
         if verdict is not None and verdict.kind == "goal.confirmed":

@@ -8,8 +8,10 @@ from typing import Annotated
 
 import msgspec
 
+from detectors.decisions import About, at_most
 from detectors.reasons import reason
 from football.payloads import BodyState
+from football.pitch import End, Pitch, end_sign
 
 
 class WallParameters(msgspec.Struct, frozen=True):
@@ -31,17 +33,28 @@ class WallParameters(msgspec.Struct, frozen=True):
 
 
 def wall_before(
-    defenders: Iterable[BodyState], x_m: float, y_m: float, goal_x_m: float, p: WallParameters
+    pitch: Pitch,
+    p: WallParameters,
+    defenders: Iterable[BodyState],
+    end: End,
+    x_m: float,
+    y_m: float,
+    about: About = (),
 ) -> list[BodyState]:
     """The longest row of neighbours at the distance of a wall, between ball and goal; empty if nobody stands there.
 
     Args:
-        defenders: players of the team that did not kick.
-        x_m, y_m: position of the ball.
-        goal_x_m: of the goal line that the kick is aimed at.
+        pitch: the pitch.
         p: limits.
+        defenders: players of the team that did not kick.
+        end: of the goal that the kick is aimed at.
+        x_m, y_m: position of the ball.
+        about: what the comparison of the distance belongs to, see ``detectors.decisions``.
     """
-    to_goal = math.atan2(-y_m, goal_x_m - x_m)
+    away_m = pitch.goal_distance_m(x_m, y_m, end)
+    if not at_most("distance of the goal", away_m, p.goal_m, "wall.goal_m", about):
+        return []
+    to_goal = math.atan2(-y_m, end_sign(end) * pitch.half_length_m - x_m)
     there = []
     for body in defenders:
         dx, dy = body.x_m - x_m, body.y_m - y_m

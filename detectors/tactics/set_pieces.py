@@ -15,7 +15,7 @@ from detectors.play.walls import WallParameters, wall_before
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, location_m, payload_as, payload_of
-from football.pitch import end_sign, pitch_of
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -64,12 +64,8 @@ class Wall:
         sign = scene.sign(kick.team) if scene is not None else 0.0
         if scene is None or not sign or event.annuls:
             return state, NOTHING
-        x_m, y_m = location_m(kick)
-        end = attacked_end(sign)
-        if not at_most("distance of the goal", self.pitch.goal_distance_m(x_m, y_m, end), p.goal_m, "wall.goal_m"):
-            return state, NOTHING
-        goal_x_m = end_sign(end) * self.pitch.half_length_m
-        wall = wall_before(scene.opponents(kick.team), x_m, y_m, goal_x_m, p)
+        (x_m, y_m), end = location_m(kick), attacked_end(sign)
+        wall = wall_before(self.pitch, p, scene.opponents(kick.team), end, x_m, y_m)
         if not wall:
             return state, NOTHING
         middle_x, middle_y = (sum(getattr(b, name) for b in wall) / len(wall) for name in ("x_m", "y_m"))

@@ -192,13 +192,19 @@ def settle_positions(state: State, *, now: bool = False) -> None:
         )
 
 
+def _offside_position(state: State, flight: Flight, row: int) -> int:
+    """Return the row of the offside position of a player that may be an offence (Law 11.3), -1 for none."""
+    may_be = state.whistle is None and flight.restart not in EXEMPT
+    return (flight.offside or {}).get(row, -1) if may_be else -1
+
+
 def _offside(state: State, flight: Flight, row: int, t_s: float) -> bool:
     """Write an offside (Law 11): a player in an offside position at the kick is involved now.
 
     The flag and the whistle follow.
     """
-    position = (flight.offside or {}).get(row, -1)
-    if state.whistle is not None or position < 0 or flight.restart in EXEMPT:
+    position = _offside_position(state, flight, row)
+    if position < 0:
         return False
     truth = state.truth
     x, y = state.xy(row)
@@ -222,9 +228,8 @@ def _interfere(state: State, flight: Flight, t_s: float) -> None:
     """
     x, y, _ = state.ball.position
     for row in flight.ahead:
-        position = (flight.offside or {}).get(row, -1)
-        near = row == flight.mate and state.gap(row, x, y) < 1.2
-        if near and position >= 0 and state.whistle is None and flight.restart not in EXEMPT:
+        position = _offside_position(state, flight, row)
+        if position >= 0 and row == flight.mate and state.gap(row, x, y) < 1.2:
             state.truth.add("advantage", t_s, REFEREES[0], (*state.xy(row), 0.9), "offside", (flight.row, position))
 
 
