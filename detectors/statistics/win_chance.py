@@ -29,6 +29,8 @@ MODEL = "Poisson, rates of the Premier League 2012/13"
 _MOST = 20
 _NORMAL, _EXTRA = 90, 120
 _SHOOT_OUT = 5
+#: Full minutes of the match at the ends of the periods that may be the last one.
+_LAST_MINUTES = {2: _NORMAL, 4: _EXTRA}
 #: Id of a cause, and numbers of home and away after it.
 Sum = tuple[str, int, int]
 
@@ -78,10 +80,11 @@ class WinState(msgspec.Struct, frozen=True, gc=False):
 class WinChance:
     """14.12: ``win.chance`` x team: how likely a team wins, by the score, the time that is left and the players.
 
-    Of both teams, at the first full minute, at each one that changes a chance by 0.01, and at each goal, sending-off
-    and withdrawal of one. Extra time counts once it is played; of a shoot-out nothing is said. ``detail``: ``win``,
-    ``draw``, ``lose`` (chances, 0 to 1), ``home``, ``away`` (goals), ``minutes`` (that are left), ``model`` (where the
-    rates come from). Both teams count as average ones of that league.
+    Of both teams, at the first full minute, at each one that changes a chance by 0.01, at each goal, sending-off and
+    withdrawal of one, and when the stream ends after the full time: then the score is the result. Extra time counts
+    once it is played; of a shoot-out nothing is said. ``detail``: ``win``, ``draw``, ``lose`` (chances, 0 to 1),
+    ``home``, ``away`` (goals), ``minutes`` (that are left), ``model`` (where the rates come from). Both teams count as
+    average ones of that league.
     """
 
     def __init__(self, parameters: WinParameters | None = None) -> None:
@@ -90,7 +93,7 @@ class WinChance:
             name="win_chance",
             number="14.12",
             level=14,
-            inputs=("clock.minute", "state.score", "state.men"),
+            inputs=("clock.minute", "state.score", "state.men", "raw.end"),
             outputs=("win.chance",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="ours (Poisson); Červený et al. 2018, Empirical Economics 55 (players sent off)",
@@ -103,23 +106,30 @@ class WinChance:
         return WinState()
 
     def step(self, state: WinState, event: Event) -> Step[WinState]:
-        """Follow clock, goals and players."""
+        """Follow clock, goals and players, to the end of the stream."""
+        if event.kind == "raw.end":
+            over = state.minute == _LAST_MINUTES.get(state.period)
+            return self._published(state, event, 0, must=True) if over else (state, NOTHING)
         payload = payload_of(event)
         if event.kind == "clock.minute":
             minute, period = int(number(payload, "minute")), int(number(payload, "period"))
             after = msgspec.structs.replace(state, minute=minute, period=period)
-            return self._published(after, event, must=False)
+            return self._published(after, event, self._minutes(after), must=False)
         name = "scores" if event.kind == "state.score" else "men"
         one = None if event.annuls else (event.id, int(number(payload, "home")), int(number(payload, "away")))
         after = msgspec.structs.replace(state, **{name: _with(getattr(state, name), event.annuls or event.id, one)})
         # A sending-off is an event of each team with the same numbers: once is enough.
-        return self._published(after, event, must=name == "scores" or payload.team == TEAMS[0])
+        must = name == "scores" or payload.team == TEAMS[0]
+        return self._published(after, event, self._minutes(after), must=must)
 
-    def _published(self, state: WinState, event: Event, *, must: bool) -> Step[WinState]:
+    def _minutes(self, state: WinState) -> int:
+        """Minutes that are left to play."""
+        return max((_NORMAL if state.period <= 2 else _EXTRA) - state.minute, 0) + self.parameters.added_minutes
+
+    def _published(self, state: WinState, event: Event, minutes: int, *, must: bool) -> Step[WinState]:
         if state.minute < 0 or state.period >= _SHOOT_OUT:
             return state, NOTHING
         p, (home, away) = self.parameters, _newest(state.scores)
-        minutes = max((_NORMAL if state.period <= 2 else _EXTRA) - state.minute, 0) + p.added_minutes
         lost_home, lost_away = _newest(state.men)
         chances = result_chances(home - away, *rates(p, lost_home, lost_away, minutes))
         if state.published is not None and not must:

@@ -107,10 +107,10 @@ def found_margins(log: ConclusionLog) -> Found:
 
 
 def cases() -> Iterator[Any]:
-    """Every third on optical input, every eighth on radio; the others are slow, to keep the rest short."""
+    """Every fourth on optical input, every twelfth on radio; the others are slow, to keep the rest short."""
     for number, case in enumerate(CASES):
         for quality in case["inputs"]:
-            slow = number % (8 if QUALITIES[quality].limbs else 3)
+            slow = number % (12 if QUALITIES[quality].limbs else 4)
             yield pytest.param(case, quality, id=f"{case['name']} ({quality})", marks=pytest.mark.slow if slow else ())
 
 

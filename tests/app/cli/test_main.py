@@ -21,6 +21,9 @@ from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[3]
 
+#: What is refused before the engine matters is refused sooner when Java does not start meanwhile.
+WITHOUT_SPARK = ("live", "--engine", "inprocess")
+
 
 def touchline(
     *arguments: object, cwd: Path = ROOT, paths: Sequence[Path] = (ROOT,), timeout_s: float = 240
@@ -159,13 +162,14 @@ def test_two_runs_do_not_share_a_store(played):
 
 
 def test_an_unknown_source_is_named(tmp_path):
-    assert "nowhere.parquet" in refusal("live", "--source", "nowhere.parquet", cwd=tmp_path)
+    assert "nowhere.parquet" in refusal(*WITHOUT_SPARK, "--source", "nowhere.parquet", cwd=tmp_path)
     assert not any(tmp_path.rglob("*.arrow")), "a failed preparation must leave nothing behind"
 
 
 def test_a_file_that_is_no_tracking_file_is_named(tmp_path):
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 cut off")
-    assert "bad.parquet" in refusal("live", "--source", tmp_path / "bad.parquet", "--store", tmp_path / "s")
+    message = refusal(*WITHOUT_SPARK, "--source", tmp_path / "bad.parquet", "--store", tmp_path / "s")
+    assert "bad.parquet" in message
 
 
 @pytest.mark.parametrize(
@@ -187,7 +191,7 @@ def test_an_occupied_port_is_one_line(tmp_path):
     track = write_track(tmp_path / "track.parquet")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        message = refusal("live", "--source", track, "--store", tmp_path / "store", "--port", port)
+        message = refusal(*WITHOUT_SPARK, "--source", track, "--store", tmp_path / "store", "--port", port)
     assert f"port {port}" in message
 
 

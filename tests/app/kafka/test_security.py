@@ -96,10 +96,12 @@ def test_a_match_goes_in_and_out_over_tls_with_a_login(secured: Secured, tmp_pat
     ("changes", "message"),
     [
         ([("sasl_plain_password_file", "sasl_plain_password")], "user 'touchline' logged in with SCRAM-SHA-512"),
-        ([('"touchline"', '"nobody"')], "user 'nobody' logged in with SCRAM-SHA-512"),
+        pytest.param(
+            [('"touchline"', '"nobody"')], "user 'nobody' logged in with SCRAM-SHA-512", marks=pytest.mark.slow
+        ),
         ([("ssl_cafile", "#")], "the broker's certificate is not trusted"),
         ([("SASL_SSL", "SASL_PLAINTEXT")], "logged in with SCRAM-SHA-512 over SASL_PLAINTEXT"),
-        ([('"SASL_SSL"', '"PLAINTEXT"')], "PLAINTEXT may be wrong for this port"),
+        pytest.param([('"SASL_SSL"', '"PLAINTEXT"')], "PLAINTEXT may be wrong for this port", marks=pytest.mark.slow),
     ],
     ids=["password", "user", "certificate", "no TLS", "nothing"],
 )

@@ -79,9 +79,9 @@ def explain(found: list[Event], expected: list[Event]) -> str:
         ("none", 0, 0.0, "on-demand"),
         ("rtls", 1, 0.0, "on-demand"),
         ("rtls", 2, 0.5, "full"),
-        ("rtls", 3, 1.0, "on-demand"),
+        pytest.param("rtls", 3, 1.0, "on-demand", marks=pytest.mark.slow),
         ("wifi", 4, 0.0, "full"),
-        ("harsh", 5, 1.0, "on-demand"),
+        pytest.param("harsh", 5, 1.0, "on-demand", marks=pytest.mark.slow),
         ("harsh", 6, 0.3, "on-demand"),
     ],
 )

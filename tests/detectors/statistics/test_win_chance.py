@@ -68,3 +68,19 @@ def test_nothing_is_said_before_the_clock_runs_and_of_a_shoot_out_and_the_end_is
     assert wins([score(10.0, 1, 0)]) == []
     assert wins([minute(121, period=5)]) == []
     assert wins([minute(90, period=2), score(5_401.0, 3, 0)])[1] > 0.99
+
+
+@pytest.mark.parametrize(
+    ("last_minute", "period", "chances"),
+    [(90, 2, [(1.0, 0.0), (0.0, 1.0)]), (120, 4, [(1.0, 0.0), (0.0, 1.0)]), (89, 2, []), (105, 3, []), (121, 5, [])],
+)
+def test_the_score_is_the_result_when_the_stream_ends_after_the_full_time(last_minute, period, chances):
+    end = Event("raw.end", 8_000_000_000, "stream")
+    found = fold(WinChance(), [score(10.0, 2, 1), minute(last_minute, period), end])
+    assert [(e.payload.detail["win"], e.payload.detail["lose"]) for e in found if e.ts_us == end.ts_us] == chances
+    assert all(e.payload.detail["minutes"] == 0 for e in found if e.ts_us == end.ts_us)
+
+
+def test_a_level_match_that_is_over_is_a_draw():
+    found = fold(WinChance(), [minute(90, period=2), Event("raw.end", 8_000_000_000, "stream")])
+    assert [e.payload.detail["draw"] for e in found[-2:]] == [1.0, 1.0]
