@@ -6,7 +6,7 @@ some seconds in it (the panel has the unchanged side played ahead), and a later 
 change that is played without the panel, as by ``touchline whatif``, plays both sides. Goal: 5 s for a minute of optical
 play. Printed with the waiting: processor time of this process.
 
-    python -m bench.what_if [--seed 32] [--json FILE]
+    python -m bench.what_if [--seed N] [--json FILE]
 """
 
 from __future__ import annotations

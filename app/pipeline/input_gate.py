@@ -32,7 +32,6 @@ class InputGate:
 
     def __init__(self, sheet: MatchSheet) -> None:
         self._checks = validator_of(sheet)
-        self._quality, self._due_us = InputQuality(), -(2**62)
 
     def admit(
         self, payload: bytes, arrival_us: int, meter: InputMeter
@@ -61,10 +60,10 @@ class InputGate:
             lost: number of those that were not taken in.
             refused: number of refused records by reason.
         """
-        if now_us >= self._due_us:
-            self._due_us = now_us + PERIOD_US
+        if now_us >= meter.due_us:
+            meter.due_us = now_us + PERIOD_US
             reasons = dict(refused.most_common(REASONS))
-            self._quality = replace(
+            meter.summary = replace(
                 meter.quality(), packets=packets, lost=lost, refused=refused.total(), refused_reasons=reasons
             )
-        return self._quality
+        return meter.summary

@@ -59,6 +59,10 @@ class InputMeter:
 
     Args:
         sheet: its pitch, players and rates; never changed.
+
+    Attributes:
+        summary: the quality as its reader has summed it up last; a match that is restored goes on with it.
+        due_us: arrival time from which the next summary is due.
     """
 
     def __init__(self, sheet: MatchSheet) -> None:
@@ -84,6 +88,7 @@ class InputMeter:
         self._on_pitch = {"home": Counter[int](), "away": Counter[int]()}
         self._seen = {"home": Counter[int](), "away": Counter[int]()}
         self._frozen = 0
+        self.summary, self.due_us = InputQuality(), -(2**62)
         #: Instants that are not taken yet, of the same transmitters, later and later, with their arrival times.
         self._pending: list[tuple[PackedInstant, int]] = []
         self._clear_second()

@@ -33,7 +33,7 @@ BODY_M = 0.27
 #: A ball further away is only poked at.
 STRETCHED_M = 0.8
 #: Radius that a player covers who is set in the path of a shot.
-BLOCK_M = 0.9
+BLOCK_M = 1.0
 #: Where a ball that comes straight at somebody is taken, before his body's axis.
 COMFORT_M = 0.42
 

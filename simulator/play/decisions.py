@@ -31,7 +31,7 @@ def worth(u: Floats, w: Floats, half_x: float) -> Floats:
     """
     deep = half_x - u
     away = np.hypot(deep, w)
-    near = 0.16 * np.exp(-away / 9.0)
+    near = 0.14 * np.exp(-away / 9.0)
     final = 0.022 / (1.0 + np.exp((away - 27.0) / 5.0))
     share = (u + half_x) / (2.0 * half_x)
     # From the wings of the last third crosses come.
@@ -198,7 +198,7 @@ def shot(state: State, row: int, *, header: bool = False) -> Action:
 
 def _lure(deep_m: float, across_m: float) -> float:
     """Return the factor by which players overrate long shots; without it hardly anybody would try one."""
-    return float(np.interp(math.hypot(deep_m, across_m), [11.0, 17.0, 24.0, 30.0], [0.35, 0.5, 1.1, 1.0]))
+    return float(np.interp(math.hypot(deep_m, across_m), [11.0, 17.0, 24.0, 30.0], [0.4, 0.62, 1.0, 0.8]))
 
 
 def cross(state: State, row: int) -> Action | None:

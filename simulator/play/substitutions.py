@@ -86,12 +86,17 @@ def send_off(state: State, row: int, cause: int) -> None:
 
 
 def _close_ranks(state: State, team: int, slot: int) -> None:
-    """With ten players, fill last line and midfield; a forward is missing."""
+    """With ten players, fill goal, last line and midfield; a forward is missing."""
     slots = state.slots[team]
-    front = [n for n, row in enumerate(slots) if row >= 0 and n and state.depth_of[row] > 0.6]
-    if slot < 1 or not front or SHAPES[state.shapes[team]][slot - 1][1] > 0.6:
+    field = [n for n, row in enumerate(slots) if row >= 0 and n]
+    front = [n for n in field if state.depth_of[slots[n]] > 0.6]
+    if slot == 0:
+        # A team has a goalkeeper (Law 3): a field player takes the gloves.
+        spare = max(front or field, key=lambda n: float(state.ability["keeping"][slots[n]]))
+    elif slot < 0 or not front or SHAPES[state.shapes[team]][slot - 1][1] > 0.6:
         return
-    spare = min(front, key=lambda n: float(state.ability["pace"][slots[n]]))
+    else:
+        spare = min(front, key=lambda n: float(state.ability["pace"][slots[n]]))
     slots[slot], slots[spare] = slots[spare], -1
     state.regroup()
 

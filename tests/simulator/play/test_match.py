@@ -78,3 +78,13 @@ def test_a_ball_that_is_carried_to_its_place_does_not_fly_when_its_carrier_is_se
             assert not state.ball.in_hands
         assert state.moving() < 45.0
     assert any(row.kind.startswith("restart.") and row.t_s > sent_s for row in match.rows), "play goes on"
+
+
+def test_a_field_player_takes_the_gloves_of_a_goalkeeper_who_is_sent_off() -> None:
+    state = Match(MatchSettings(seed=1)).state
+    before = set(state.of_team[0].tolist())
+    keeper = state.keeper(0)
+    substitutions.send_off(state, keeper, -1)
+    assert state.keeper(0) in before - {keeper}
+    assert len(state.of_team[0]) == 10
+    assert len(state.outfield[0]) == 9
