@@ -114,7 +114,7 @@ def test_the_frontier_beats_every_estimator_with_one_setting(number: int, late: 
 @pytest.mark.parametrize(
     ("number", "late", "mean_ms"), [(1, 10, 180), (2, 15, 200), (3, 26, 215), (4, 8, 190), (5, 0, 140)]
 )
-@pytest.mark.parametrize("loss", [0.0, 0.05])
+@pytest.mark.parametrize("loss", [pytest.param(0.0, marks=pytest.mark.slow), 0.05])
 def test_the_target_is_as_fast_as_progress_with_the_tail_of_bett(
     number: int, late: int, mean_ms: int, loss: float, shared_data: Path
 ):

@@ -362,7 +362,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_gives_others(tmp_path: P
     assert files["one"][0] != files["three"][0]
 
 
-@pytest.mark.parametrize("every_s", [0.5, 1.7])
+@pytest.mark.parametrize("every_s", [pytest.param(0.5, marks=pytest.mark.slow), 1.7])
 def test_truth_does_not_depend_on_how_the_match_is_cut(every_s: float) -> None:
     assert play(5, 40.0, every_s).truth.equals(play(5, 40.0).truth)
 
