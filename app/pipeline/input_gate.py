@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from msgspec.structs import replace
-
-from football.input_quality import InputQuality
 from football.match_sheet import MatchSheet
 from football.packets import Block, InstantBlock, RejectedRecord
 from replay.block_validation import decode_block, validator_of
 from replay.quality.meter import InputMeter
-
-#: Interval at which the quality is summed up, in arrival time, and reasons of refused records that it lists.
-PERIOD_US, REASONS = 5_000_000, 5
 
 
 def sizes_of(block: Block | InstantBlock) -> tuple[int, int]:
@@ -49,21 +41,3 @@ class InputGate:
         if bad:
             meter.refuse(bad)
         return block, bad
-
-    def quality(self, meter: InputMeter, now_us: int, packets: int, lost: int, refused: Counter[str]) -> InputQuality:
-        """Return the quality of the input, measured anew every few seconds.
-
-        Args:
-            meter: of the match.
-            now_us: arrival time; ``2**62`` measures in any case.
-            packets: number of valid packets.
-            lost: number of those that were not taken in.
-            refused: number of refused records by reason.
-        """
-        if now_us >= meter.due_us:
-            meter.due_us = now_us + PERIOD_US
-            reasons = dict(refused.most_common(REASONS))
-            meter.summary = replace(
-                meter.quality(), packets=packets, lost=lost, refused=refused.total(), refused_reasons=reasons
-            )
-        return meter.summary

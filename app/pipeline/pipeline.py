@@ -473,8 +473,8 @@ class MatchPipeline:
             failed=health.failed,
             faults={name: sum(fault.count for fault in found.values()) for name, found in health.faults.items()},
             differing_copies=health.differing,
-            quality=self._gate.quality(
-                state.meter, 2**62 if state.ended else state.now_us, state.packets, health.lost, state.quarantined
+            quality=state.meter.summary(
+                END_US if state.ended else state.now_us, state.packets, health.lost, state.quarantined
             ),
             lag_us=health.lag_us,
             work_shares=health.work_shares,

@@ -26,7 +26,7 @@ from football.match_sheet import MatchSheet
 from replay.block_validation import decode_block, validator_of
 from replay.formats.officials import is_official
 from replay.quality.findings import Circumstances, findings_of, is_wrong
-from replay.quality.meter import InputMeter
+from replay.quality.meter import END_US, InputMeter
 
 #: A live source that gives nothing for so long has no more for now, in seconds.
 IDLE_S = 3.0
@@ -99,9 +99,7 @@ def _measure(match: MatchInput, folder: Path, duration_s: float | None) -> Input
             meter.refuse(bad)
             packets += sizes_of(block)[0]
         reasons.update(record.reason for record in bad)
-    return msgspec.structs.replace(
-        meter.quality(), packets=packets, refused=sum(reasons.values()), refused_reasons=dict(reasons.most_common(5))
-    )
+    return meter.summary(END_US, packets, 0, reasons)
 
 
 def _blocks(match: MatchInput, folder: Path) -> Iterator[TimedBlock]:

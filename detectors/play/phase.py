@@ -287,7 +287,7 @@ class PlayPhase:
             return self._end_stalled(state, now_us, ball, lay, rest)
         if (slow or stall.far_us >= 0) and self._is_stopped(state, stall, now_us, ball, near[0]):
             return self._end_stalled(state, now_us, ball, stall, rest)
-        if at_hands(p, ball):
+        if at_hands(p, ball.z_m):
             away_m = near[1] if near[0] is not None else nearest(frame, ball.x_m, ball.y_m)[1]
             if slow and rest.fresh_us <= handled.until_us:
                 away_m = 0.0  # Its position is repeated since it was in his hands.

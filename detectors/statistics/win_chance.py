@@ -29,8 +29,8 @@ MODEL = "Poisson, rates of the Premier League 2012/13"
 _MOST = 20
 _NORMAL, _EXTRA = 90, 120
 _SHOOT_OUT = 5
-#: Full minutes of the match at the ends of the periods that may be the last one.
-_LAST_MINUTES = {2: _NORMAL, 4: _EXTRA}
+#: Periods at whose end a match may be over.
+_LAST_PERIODS = (2, 4)
 #: Id of a cause, and numbers of home and away after it.
 Sum = tuple[str, int, int]
 
@@ -108,7 +108,7 @@ class WinChance:
     def step(self, state: WinState, event: Event) -> Step[WinState]:
         """Follow clock, goals and players, to the end of the stream."""
         if event.kind == "raw.end":
-            over = state.minute == _LAST_MINUTES.get(state.period)
+            over = state.period in _LAST_PERIODS and not _minutes_left(state)
             return self._published(state, event, 0, must=True) if over else (state, NOTHING)
         payload = payload_of(event)
         if event.kind == "clock.minute":
@@ -123,8 +123,8 @@ class WinChance:
         return self._published(after, event, self._minutes(after), must=must)
 
     def _minutes(self, state: WinState) -> int:
-        """Minutes that are left to play."""
-        return max((_NORMAL if state.period <= 2 else _EXTRA) - state.minute, 0) + self.parameters.added_minutes
+        """Minutes that are still played, while the match goes on."""
+        return _minutes_left(state) + self.parameters.added_minutes
 
     def _published(self, state: WinState, event: Event, minutes: int, *, must: bool) -> Step[WinState]:
         if state.minute < 0 or state.period >= _SHOOT_OUT:
@@ -144,6 +144,11 @@ class WinChance:
         }
         out = tuple(statistic("win.chance", event, team, of_team[team]) for team in TEAMS)
         return msgspec.structs.replace(state, published=chances), out
+
+
+def _minutes_left(state: WinState) -> int:
+    """Minutes to the full time, without those that are added."""
+    return max((_NORMAL if state.period <= 2 else _EXTRA) - state.minute, 0)
 
 
 def rates(p: WinParameters, lost_home: int, lost_away: int, minutes: int) -> tuple[float, float]:

@@ -24,6 +24,7 @@ from itertools import pairwise
 from math import isfinite
 
 import numpy as np
+from msgspec.structs import replace
 
 from football.input_quality import InputQuality
 from football.match_sheet import MatchSheet, Quality, team_of
@@ -48,6 +49,9 @@ FROZEN_PLAYERS = 10
 #: Instants that are taken together at most: usually those between two sums of the quality.
 TOGETHER = 250
 
+#: Interval at which the quality is summed up, in arrival time, and reasons of refused records that a summary lists.
+SUMMARY_US, REASONS = 5_000_000, 5
+
 #: After all times.
 END_US = 2**62
 
@@ -59,10 +63,6 @@ class InputMeter:
 
     Args:
         sheet: its pitch, players and rates; never changed.
-
-    Attributes:
-        summary: the quality as its reader has summed it up last; a match that is restored goes on with it.
-        due_us: arrival time from which the next summary is due.
     """
 
     def __init__(self, sheet: MatchSheet) -> None:
@@ -88,7 +88,8 @@ class InputMeter:
         self._on_pitch = {"home": Counter[int](), "away": Counter[int]()}
         self._seen = {"home": Counter[int](), "away": Counter[int]()}
         self._frozen = 0
-        self.summary, self.due_us = InputQuality(), -(2**62)
+        #: The newest summary, and the arrival time from which the next one is due.
+        self._summary, self._due_us = InputQuality(), -(2**62)
         #: Instants that are not taken yet, of the same transmitters, later and later, with their arrival times.
         self._pending: list[tuple[PackedInstant, int]] = []
         self._clear_second()
@@ -179,6 +180,25 @@ class InputMeter:
                 self._unknown += 1
                 if len(self._unknown_objects) < SOURCES_MAX:
                     self._unknown_objects.add(record.transmitter.partition("/")[0])
+
+    def summary(self, now_us: int, packets: int, lost: int, refused: Counter[str]) -> InputQuality:
+        """Return the quality of the input, measured anew every few seconds.
+
+        A match that is restored from a snapshot goes on with the summary it had.
+
+        Args:
+            now_us: arrival time; ``END_US`` measures in any case.
+            packets: number of valid packets.
+            lost: number of those that were not taken in.
+            refused: number of refused records by reason.
+        """
+        if now_us >= self._due_us:
+            self._due_us = now_us + SUMMARY_US
+            reasons = dict(refused.most_common(REASONS))
+            self._summary = replace(
+                self.quality(), packets=packets, lost=lost, refused=refused.total(), refused_reasons=reasons
+            )
+        return self._summary
 
     def quality(self) -> InputQuality:
         """The figures so far."""

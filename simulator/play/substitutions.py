@@ -93,7 +93,7 @@ def _close_ranks(state: State, team: int, slot: int) -> None:
     if slot == 0:
         # A team has a goalkeeper (Law 3): a field player takes the gloves.
         spare = max(front or field, key=lambda n: float(state.ability["keeping"][slots[n]]))
-    elif slot < 0 or not front or SHAPES[state.shapes[team]][slot - 1][1] > 0.6:
+    elif not front or SHAPES[state.shapes[team]][slot - 1][1] > 0.6:
         return
     else:
         spare = min(front, key=lambda n: float(state.ability["pace"][slots[n]]))

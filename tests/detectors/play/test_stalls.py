@@ -48,7 +48,7 @@ def test_the_right_heights_show_it_sooner():
         {"heights_m": ERRING, "away_m": 1.0},
         {"heights_m": ERRING, "seconds": 2.4},
     ],
-    ids=["at his feet", "above his head", "he is an arm's length away", "too short"],
+    ids=["at his feet", "above his head", "beyond an arm's length", "too short"],
 )
 def test_any_other_ball_is_live(other):
     assert walk(**other) == []
