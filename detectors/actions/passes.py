@@ -26,6 +26,7 @@ from detectors.actions.flight import (
     Projection,
     ShotParameters,
     opening_rad,
+    project_on_goal,
     shot_projection,
 )
 from detectors.actions.strike_parameters import StrikeParameters
@@ -38,7 +39,7 @@ from detectors.play.walls import WallParameters, wall_before
 from detectors.proximity.first_reach import FlightParameters, Reach, first_to_reach
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Frame, Scalar, frame_of, location_m, number, payload_of
-from football.pitch import pitch_of
+from football.pitch import GOAL_HALF_WIDTH_M, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -191,7 +192,9 @@ class Strikes:
     #: Properties of the events that comparisons of a shot belong to.
     _about_shots: About = ()
 
-    def shot_of(self, state: StrikeState, release: EventPayload, frame: Frame) -> Projection | None:
+    def shot_of(
+        self, state: StrikeState, release: EventPayload, frame: Frame, *, restart: bool = False
+    ) -> Projection | None:
         """The projection that makes a release a shot; None without a known attacking direction."""
         if not state.attacks:
             return None
@@ -200,9 +203,16 @@ class Strikes:
             return UNSEEN if self._faces_wall(release, frame, positive) else None
         release = self._before_the_line(release, positive)
         shot = shot_projection(release, frame, positive, self.pitch, self.shot, self.flight, self._about_shots)
-        if shot is None or (self._has_height and shot.z_m > 0.0):
+        in_the_air = self._has_height and shot is not None and shot.z_m > 0.0
+        if shot is not None and (in_the_air or self._is_open(release, positive)):
             return shot
-        return shot if self._is_open(release, positive) else None
+        if not restart:
+            return None
+        # A free kick over a wall may fly long and high: its shot misses by more than one in play.
+        onward = project_on_goal(release, positive, self.pitch)
+        if onward is None or abs(onward.y_m) > GOAL_HALF_WIDTH_M + self.shot.wide_m:
+            return None
+        return onward if self._faces_wall(release, frame, positive) else None
 
     def _faces_wall(self, release: EventPayload, frame: Frame, positive: bool) -> bool:
         """True if so many opponents stand in the wall that a free kick is a shot."""
@@ -455,7 +465,7 @@ class PassAttempt(Strikes):
         self, state: StrikeState, now_us: int, event: Event, release: EventPayload, frame: Frame, *, restart: bool
     ) -> Step[StrikeState]:
         """Judge a pass, or a dribble until a mate's contact; the taker of a restart may not play the ball twice."""
-        if self.shot_of(state, release, frame):
+        if self.shot_of(state, release, frame, restart=restart):
             return state, NOTHING
         own, others = first_to_reach(release, frame, self.flight)
         soonest_s = min((reach.after_s for reach in others.values()), default=math.inf)

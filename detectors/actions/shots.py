@@ -21,8 +21,8 @@ class ShotAttempt(Strikes):
     Dated at the kick, named by it; the position is that of the kick. ``detail``: where and when the ball as it left
     would meet the goal line (``goal_y_m``, ``goal_z_m``, ``goal_after_s``), ``on_target``; ``kick_us`` (event time of
     the kick), ``released_us`` (event time of the release), ``vx_m_s``, ``vy_m_s``, ``vz_m_s`` (the ball as it left).
-    A free kick whose ball is not seen to move, as tracking repeats its position, is a shot if a wall stands before it;
-    where it would meet the goal line is not known then.
+    A free kick over a wall is a shot though the ball goes far over the goal, or is not seen to move, as tracking
+    repeats its position; where it would meet the goal line is not known then.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class ShotAttempt(Strikes):
         self, state: StrikeState, now_us: int, event: Event, release: EventPayload, frame: Frame, *, restart: bool
     ) -> Step[StrikeState]:
         """Project the ball as it left its kicker."""
-        shot = self.shot_of(state, release, frame)
+        shot = self.shot_of(state, release, frame, restart=restart)
         return state, self._attempts(now_us, event, release, shot) if shot is not None else NOTHING
 
     def _attempts(self, now_us: int, event: Event, release: EventPayload, shot: Projection) -> tuple[Event, ...]:

@@ -205,17 +205,17 @@ def aimed(
         return _shot(state, action, position, worse, limb)
     dx, dy = action.target[0] - x, action.target[1] - y
     away = max(math.hypot(dx, dy), 0.5)
-    turn = state.draw(0.0, 0.054 * worse)
+    turn = state.draw(0.0, 0.045 * worse)
     dx, dy = dx * math.cos(turn) - dy * math.sin(turn), dx * math.sin(turn) + dy * math.cos(turn)
     if action.flight_s > 0.0 or z > 0.6:
         flight = max(action.flight_s or 0.35 + away / 20.0, 0.3)
-        length = 1.0 + state.draw(0.0, 0.085 * worse)
+        length = 1.0 + state.draw(0.0, 0.07 * worse)
         target = (x + dx * length, y + dy * length, action.target[2])
         back = 0.0 if limb == "head" else min(12.0 + away, 40.0)
         spin = (back * dy / away, -back * dx / away, 0.0)
         velocity = launch(position, target, flight_s=flight, spin=spin)
         return _capped(velocity, HEAD_MAX_M_S if limb == "head" else KICK_MAX_M_S), spin, {}
-    speed = action.speed_m_s * (1.0 + state.draw(0.0, 0.1 * worse))
+    speed = action.speed_m_s * (1.0 + state.draw(0.0, 0.085 * worse))
     # Many passes leave the ground a little, some are driven at the height of knees.
     rise = abs(state.draw(0.0, 0.04)) * speed
     if away > 9.0 and state.chance(0.55):

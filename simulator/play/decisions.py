@@ -21,6 +21,10 @@ from simulator.play.team_shape import last_line
 _LOSS_SHARE, _LOSS_M = 0.9, 0.009
 #: Differences of value that people do not see.
 _BLUR = 0.0035
+#: An opponent so near before the ball, and so near to its way, is in the way: distance, then all of and none of it.
+_SHUT_M, _SHUT_ALL_M, _SHUT_NONE_M = 2.2, 0.45, 1.0
+#: What is left of the chance of a pass straight at him.
+_SHUT_SHARE = 0.1
 
 
 def worth(u: Floats, w: Floats, half_x: float) -> Floats:
@@ -79,6 +83,7 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
     length = np.hypot(options[:, 0] - x, options[:, 1] - y)
     skill = 0.03 * state.ability["passing"][row]
     arrives *= np.where(air, 0.91 - 0.0035 * length, 0.985 - 0.0022 * length) + skill
+    arrives *= 1.0 - (1.0 - _SHUT_SHARE) * _in_the_way(state, row, x, y, options)
     is_keeper = np.isin(mates, (state.keeper(0), state.keeper(1)))
     gain = worth(u, w, state.half_x) * (0.55 + 0.45 * np.minimum(space, 6.0) / 6.0)
     line = last_line(state, team)
@@ -94,6 +99,22 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
     flight_s = rated[k, 1] if air[k] else 0.0
     target = (float(options[k, 0]), float(options[k, 1]), BALL_RADIUS_M)
     return Action("pass", whats[k], int(mates[k]), target, float(options[k, 2]), float(flight_s), float(value[k]))
+
+
+def _in_the_way(state: State, row: int, x: float, y: float, targets: Floats) -> Floats:
+    """Return how much (0..1) an opponent right before the ball stands in the way to each of (n, 4) targets.
+
+    Nobody plays the ball into the legs of the opponent before him; he turns away, carries on or passes elsewhere.
+    """
+    away = state.columns[state.opponents(row)][:, :2] - (x, y)
+    near = away[np.hypot(away[:, 0], away[:, 1]) < _SHUT_M]
+    if not len(near):
+        return np.zeros(len(targets))
+    way = targets[:, :2] - (x, y)
+    way /= np.maximum(np.hypot(way[:, 0], way[:, 1]), 0.1)[:, None]
+    aside = np.abs(np.outer(way[:, 0], near[:, 1]) - np.outer(way[:, 1], near[:, 0]))
+    aside = np.where(way @ near.T > 0.0, aside, np.inf)
+    return np.clip((_SHUT_NONE_M - aside.min(axis=1)) / (_SHUT_NONE_M - _SHUT_ALL_M), 0.0, 1.0)
 
 
 def _pass_targets(
@@ -198,7 +219,7 @@ def shot(state: State, row: int, *, header: bool = False) -> Action:
 
 def _lure(deep_m: float, across_m: float) -> float:
     """Return the factor by which players overrate long shots; without it hardly anybody would try one."""
-    return float(np.interp(math.hypot(deep_m, across_m), [11.0, 17.0, 24.0, 30.0], [0.4, 0.62, 1.0, 0.8]))
+    return float(np.interp(math.hypot(deep_m, across_m), [11.0, 17.0, 24.0, 30.0], [0.35, 0.54, 0.87, 0.7]))
 
 
 def cross(state: State, row: int) -> Action | None:

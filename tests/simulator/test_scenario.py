@@ -266,7 +266,9 @@ def test_enough_scenarios_ship() -> None:
     assert len(NAMES) >= 14
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if n % 3 else ()) for n, name in enumerate(NAMES)]
+)
 def test_what_ships_comes_true(name: str) -> None:
     expected = read_scenario(SHIPPED / f"{name}.yaml").expect
     assert expected, "a scenario says what it shows"

@@ -115,7 +115,7 @@ def test_the_figures_add_up(full: tuple[Capture, Written]) -> None:
     assert 0.93 < written.out_of_order_share < 0.95
 
 
-@pytest.mark.parametrize("channel", ["rtls", "harsh"])
+@pytest.mark.parametrize("channel", [pytest.param("rtls", marks=pytest.mark.slow), "harsh"])
 def test_written_stretch_by_stretch_or_sent_as_a_whole_it_is_the_same(tmp_path: Path, channel: str) -> None:
     settings = Simulation(seed=3, duration_s=14.0)
     write_simulation(MeasuredMatch(settings), tmp_path, CHANNELS[channel], 7)

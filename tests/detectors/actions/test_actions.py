@@ -222,17 +222,29 @@ def test_a_slow_ball_is_a_shot_if_it_is_headed_near_the_goal_or_no_mate_can_reac
     assert (shot is not None) == is_shot
 
 
-@pytest.mark.parametrize(("players", "seen", "kind"), [(3, False, "shot"), (2, False, "pass"), (3, True, "pass")])
-def test_a_free_kick_that_nobody_sees_is_a_shot_if_a_wall_stands_before_it(players: int, seen: bool, kind: str):
+@pytest.mark.parametrize(
+    ("players", "velocity_m_s", "kind"),
+    [
+        (3, (0.0, 0.0, 0.0), "shot"),
+        (2, (0.0, 0.0, 0.0), "pass"),
+        (3, (-10.0, 0.0, 0.0), "pass"),
+        (3, (13.5, 0.0, 14.0), "shot"),
+        (2, (13.5, 0.0, 14.0), "pass"),
+        (3, (13.5, 8.0, 14.0), "pass"),
+    ],
+    ids=["not seen", "not seen, wall of two", "back to a mate", "far over the bar", "over a wall of two", "far wide"],
+)
+def test_a_free_kick_is_a_shot_if_a_wall_stands_before_it(
+    players: int, velocity_m_s: tuple[float, float, float], kind: str
+) -> None:
     wall = {f"away_{n}": (39.3, 0.6 * n) for n in range(2, 2 + players)}
     kick = {"kick_us": 4_960_000, "fallback": False, "penalty_shape": False}
     live = event("phase.live", 5, "home_9", "stop", 30.0, 0.0, **kick)
-    # If it is seen, it is played back to a mate.
-    ball = BallState(30.0, 0.0, 0.1, -10.0 if seen else 0.0, 0.0, 0.0, 40_000)
+    ball = BallState(30.0, 0.0, 0.1, *velocity_m_s, 40_000)
     frame = Event("frame", 4_960_000, "frame", 0, build_frame(ball, cast(**wall)))
     events = [event("direction", 0, "home_9"), event("phase.dead", 1, variant="stop"), frame, live]
     shots, passes = (fold(detector(SHEET), events) for detector in (ShotAttempt, PassAttempt))
     assert [e.kind for e in (*shots, *passes)] == [f"{kind}.attempt"]
     if shots:
         assert shots[0].payload.detail["on_target"] is False
-        assert "goal_y_m" not in shots[0].payload.detail
+        assert ("goal_y_m" in shots[0].payload.detail) == any(velocity_m_s)
