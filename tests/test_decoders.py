@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_house import FILES, ROOT
+from tests.test_house import FILES, ROOT, statements
 
 #: What decodes bytes or text, by its full name. What only builds a document or a data set in memory is none.
 DECODERS = re.compile(
@@ -67,7 +67,7 @@ LISTED = {
 def dotted_names(tree: ast.Module) -> Iterator[str]:
     """The full names of all that a module refers to."""
     aliases: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             for name in node.names:
                 first = name.name.partition(".")[0]
@@ -75,6 +75,8 @@ def dotted_names(tree: ast.Module) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             aliases |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
     for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute | ast.Name):
+            continue
         parts: list[str] = []
         inner: ast.expr | ast.AST = node
         while isinstance(inner, ast.Attribute):

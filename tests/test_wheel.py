@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.test_house import FILES, FOLDERS, ROOT
+from tests.test_house import FILES, FOLDERS, ROOT, statements
 
 #: A module of ours in a string, as `importlib` or a child process would take it.
 MODULE = re.compile(rf"((?:{'|'.join(FOLDERS)})(?:\.[a-z_]+)+)(?::\w+)?")
@@ -61,7 +61,7 @@ def test_every_module_can_be_moved(build):
     for path in MODULES:
         source = path.read_text(encoding="utf-8")
         moved = build.moved(source, set(FOLDERS))
-        ours = [node for node in ast.walk(ast.parse(moved)) if isinstance(node, ast.ImportFrom | ast.Import)]
+        ours = [node for node in statements(ast.parse(moved)) if isinstance(node, ast.ImportFrom | ast.Import)]
         names = [node.module or "" for node in ours if isinstance(node, ast.ImportFrom)]
         names += [alias.name for node in ours if isinstance(node, ast.Import) for alias in node.names]
         assert not [name for name in names if name.partition(".")[0] in FOLDERS], path
@@ -80,9 +80,10 @@ def test_no_string_names_a_module_as_a_checkout_has_it():
 
 def _named(tree: ast.Module) -> list[str]:
     """Strings that name an existing module of ours, apart from arguments of the translator."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Constant)]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     translated = {id(a) for call in calls if getattr(call.func, "id", "") == TRANSLATOR for a in call.args}
-    strings = [n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    strings = [n for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     matches = [MODULE.fullmatch(s.value) for s in strings if id(s) not in translated]
     return [m[0] for m in matches if m and (ROOT / f"{m[1].replace('.', '/')}.py").is_file()]
 

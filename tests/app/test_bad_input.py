@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections import Counter
@@ -37,7 +38,7 @@ RUBBISH = {
 
 
 def rows_of_a_match() -> list[tuple]:
-    recording, _ = simulate(Simulation(duration_s=20.0, ball_hz=25, body_hz=25, limbs=(), noise_m=0.005))
+    recording, _ = simulate(Simulation(duration_s=14.0, ball_hz=25, body_hz=25, limbs=(), noise_m=0.005))
     rows = []
     for track in recording.tracks:
         team = track.transmitter.partition("_")[0]
@@ -58,9 +59,10 @@ def write(folder: Path, rows: list[tuple]) -> Path:
     return folder / "match.parquet"
 
 
+@functools.cache
 def play(file: Path, channel: str) -> tuple[dict[str, EventRecord], Counter[str], Capture]:
     """Plays a file; returns what stands in the end, the reasons of the quarantine, and the capture."""
-    capture = Capture.open(prepare_capture(str(file), channel, 1, file.parent / "capture"))
+    capture = Capture.open(prepare_capture(str(file), channel, 1, file.parent / f"capture-{channel}"))
     pipeline, follower = MatchPipeline(capture.sheet), Follower()
     for arrival_us, payload in capture.payloads(capture.begin_us, capture.end_us):
         if message := pipeline.push(payload, arrival_us):

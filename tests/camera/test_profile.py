@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from camera.profile import ProfileError, load_profile, profile_names
 
 NAMES = profile_names()
+#: Every third profile; the others are slow.
+SOME = [pytest.param(name, marks=pytest.mark.slow if n % 3 else ()) for n, name in enumerate(NAMES)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SOME)
 @given(share=st.floats(0, 1))
 def test_an_angle_survives_the_way_to_units_and_back_within_half_a_unit(name: str, share: float) -> None:
     profile = load_profile(name)
@@ -23,7 +25,7 @@ def test_an_angle_survives_the_way_to_units_and_back_within_half_a_unit(name: st
         assert abs(axis.deg(axis.units(angle_deg)) - angle_deg) <= 0.5 / axis.units_per_deg + 1e-9
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SOME)
 @given(share=st.floats(0, 1))
 def test_a_zoom_position_survives_the_way_to_an_angle_and_back(name: str, share: float) -> None:
     zoom = load_profile(name).zoom

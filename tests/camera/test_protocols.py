@@ -41,11 +41,11 @@ def test_an_unknown_protocol_is_refused_with_the_names_of_the_others() -> None:
 @pytest.mark.parametrize(
     ("name", "quirks"),
     [
-        ("visca", "good"),
+        pytest.param("visca", "good", marks=pytest.mark.slow),
         ("visca", "lossy"),
         ("visca-tcp", "torn"),
         ("onvif", "good"),
-        ("onvif", "torn"),
+        pytest.param("onvif", "torn", marks=pytest.mark.slow),
         ("aw", "late"),
     ],
 )
@@ -88,7 +88,9 @@ def test_a_password_is_not_shown() -> None:
     assert "secret" not in repr(Address("127.0.0.1", 80, "cam", "secret"))
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in ("visca", "onvif") else pytest.mark.slow) for name in PROTOCOLS]
+)
 def test_after_a_reboot_of_the_head_the_controller_stops_it_first_and_follows_again(name: str) -> None:
     profile = load_profile(PROFILES[name])
     with HeadServer(profile, protocol=name) as head:

@@ -49,7 +49,12 @@ class Swing:
 
 @pytest.mark.parametrize(
     ("protocol", "profile_name"),
-    [("visca", "brc-x400"), ("visca-tcp", "ptzoptics-g2"), ("onvif", "onvif-generic"), ("aw", "aw-he40")],
+    [
+        ("visca", "brc-x400"),
+        pytest.param("visca-tcp", "ptzoptics-g2", marks=pytest.mark.slow),
+        ("onvif", "onvif-generic"),
+        pytest.param("aw", "aw-he40", marks=pytest.mark.slow),
+    ],
 )
 def test_the_head_is_where_the_plan_and_the_model_have_it(
     protocol: str, profile_name: str, monkeypatch: pytest.MonkeyPatch

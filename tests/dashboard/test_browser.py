@@ -311,7 +311,14 @@ def test_a_lost_connection_is_told_and_taken_up_again(browser: Browser, feed: Sc
     browser.errors()  # the refused connections in between are in the console, rightly
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (1366, 768), (1920, 1080), (3840, 2160)])
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [
+        (1280, 720),
+        *(pytest.param(*size, marks=pytest.mark.slow) for size in ((1440, 900), (1366, 768), (1920, 1080))),
+        (3840, 2160),
+    ],
+)
 def test_no_text_overlaps_or_is_cut_off_at_the_usual_sizes(
     browser: Browser, feed: ScriptedFeed, server: WebServer, width: int, height: int
 ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import msgspec
@@ -34,6 +35,12 @@ BALL = [
     (5.3, 58.3, 5.8, 0.3),
     (7, 60, 6, 0.1),
 ]
+
+
+@functools.cache
+def usual_play(quality: Any = stage.OPTICAL) -> tuple[ConclusionLog, MatchSheet]:
+    """Conclusions with the defaults, which nobody changes."""
+    return play(Parameters(), quality)
 
 
 def play(parameters: Parameters, quality: Any = stage.OPTICAL) -> tuple[ConclusionLog, MatchSheet]:
@@ -94,7 +101,7 @@ def first(found: dict[str, tuple[Margin, ...]], kind: str, parameter: str) -> tu
 )
 def test_a_threshold_moved_past_the_value_undoes_what_it_let_through(kind: str, parameter: str) -> None:
     usual = Parameters()
-    log, sheet = play(usual)
+    log, sheet = usual_play()
     name, margin = first(margins_of(log, sheet, usual), kind, parameter)
     assert margin.margin >= 0
     was = {p.path: p.value for p in all_parameters()}[parameter]
@@ -106,7 +113,7 @@ def test_a_threshold_moved_past_the_value_undoes_what_it_let_through(kind: str, 
 
 @pytest.mark.parametrize("quality", [stage.OPTICAL, stage.RTLS], ids=["optical", "rtls"])
 def test_the_chain_tells_its_margins(quality: Any) -> None:
-    log, sheet = play(Parameters(), quality)
+    log, sheet = usual_play(quality)
     kinds = {name.partition("#")[0] for name, ms in margins_of(log, sheet, Parameters()).items() if ms}
     assert kinds >= {"ball.accel_peak", "near", "hit", "kick.released", "pass.attempt", "pass.complete", "shot.attempt",
                      "shot.off", "out", "play.dead"}  # fmt: skip
@@ -131,7 +138,7 @@ def test_a_goal_tells_how_it_lies_within_posts_and_bar() -> None:
 
 def test_every_parameter_of_a_margin_exists() -> None:
     paths = {p.path for p in all_parameters()}
-    log, sheet = play(Parameters())
+    log, sheet = usual_play()
     for ms in margins_of(log, sheet, Parameters()).values():
         assert {m.parameter for m in ms} <= {*paths, ""}
 
@@ -140,13 +147,13 @@ def test_kinds_that_no_threshold_decides_exist_and_have_no_margins() -> None:
     """The transcripts (test_transcripts_in_disorder) hold every other kind to its margins."""
     given = {t.kind for entry in catalogue() for t in entry.types if not t.internal}
     assert {*UNDECIDED} <= given
-    log, sheet = play(Parameters())
+    log, sheet = usual_play()
     with_margins = {name.partition("#")[0] for name, ms in margins_of(log, sheet, Parameters()).items() if ms}
     assert not with_margins & {*UNDECIDED}
 
 
 def test_a_kind_whose_rule_is_not_told_has_no_margins() -> None:
-    log, _sheet = play(Parameters())
+    log, _sheet = usual_play()
     detector = next(iter(log.conclusions.values()))[-1].detector
     event = Event("unheard.of", 0, "x", id="unheard.of#x")
     assert margins(Evidence(event, event, None, detector)) == ()

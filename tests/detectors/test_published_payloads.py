@@ -15,9 +15,9 @@ from simulator.radio.channels import channel_named, transmit
 from simulator.simulate import Simulation, simulate
 
 
-@pytest.mark.parametrize("wrong", [None, "text"])
+@pytest.mark.parametrize("wrong", [pytest.param(None, marks=pytest.mark.slow), "text"])
 def test_a_payload_that_is_no_fact_stops_nobody(wrong: str | None):
-    recording, _ = simulate(Simulation(duration_s=8.0))
+    recording, _ = simulate(Simulation(duration_s=6.0))
     detectors = build_detectors(recording.sheet)
     hits = next(detector for detector in detectors if detector.spec.name == "player_hits_ball")
     step = hits.step

@@ -107,7 +107,9 @@ class JoinerOfD(Joiner):
         self.spec = Spec("joiner", "7.1", 7, ("D", "G"), ("H",))
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=pytest.mark.slow if n % 2 else ()) for n, fault in enumerate(FAULTS)]
+)
 def test_oracle_the_law_holds_with_a_faulty_detector_in_the_middle(fault: str):
     @settings(max_examples=25, deadline=None)
     @given(stream=streams(), mode=modes, alpha=alphas)

@@ -453,7 +453,9 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if n % 3 else ()) for n, name in enumerate(CHARTS)]
+)
 def test_a_chart_is_narrowed_by_each_part_of_the_selection_but_those_it_names(name: str, held):
     whole = repr(rows_of(held, name))
     narrowed = {

@@ -12,7 +12,7 @@ from app.cli.annotate import annotate as annotate_command
 from replay.formats.debs import Half, read_halves, write_debs
 from replay.scoring.debs_annotation import Clock, annotate, read_annotation, write_annotation
 from simulator.simulate import Simulation, simulate
-from tests.app.cli.test_main import touchline
+from tests.app.cli.test_main import here
 
 SECONDS = 25.0
 
@@ -28,7 +28,7 @@ def game(tmp_path_factory) -> tuple[Path, Path, Path]:
         annotate(truth, recording.sheet, Clock(read_halves(stream.parent))),
         read_halves(stream.parent),
     )
-    done = touchline(
+    done = here(
         "live", "--source", f"debs:{stream}", "--engine", "inprocess", "--speed", "max", "--no-dashboard",
         "--store", folder / "store", "--json",
     )  # fmt: skip
@@ -38,7 +38,7 @@ def game(tmp_path_factory) -> tuple[Path, Path, Path]:
 
 def test_the_stream_is_played_and_scored_against_the_annotation_of_its_truth(game):
     _, truth, store = game
-    done = touchline("score", store, "--truth", truth, "--json")
+    done = here("score", store, "--truth", truth, "--json")
     assert done.returncode == 0, done.stderr
     scores = json.loads(done.stdout)
     assert scores["truth"] == "DEBS 2013 annotation"

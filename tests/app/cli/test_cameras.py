@@ -21,12 +21,12 @@ from camera.profile import load_profile
 from camera.protocols.messages import Drive
 from camera.protocols.registry import PROTOCOLS, Address
 from camera.simulated.server import HeadServer, Quirks
+from tests.app.cli.test_main import ROOT, here
 from tests.camera.test_protocols import PROFILES
 
 
 def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "app.cli.main", "cameras", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=cwd)
+    return here("cameras", *arguments, cwd=cwd or ROOT)
 
 
 def test_profiles_protocols_and_roles_are_listed() -> None:

@@ -104,7 +104,15 @@ def test_a_pass_is_explained_down_to_measured_positions(store: Path):
         assert abs(position.measured.ts_us - position.ts_us) < 150_000
 
 
-@pytest.mark.parametrize("kind", ["shot.off", "out", "team.possession", "near"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "shot.off",
+        pytest.param("out", marks=pytest.mark.slow),
+        pytest.param("team.possession", marks=pytest.mark.slow),
+        "near",
+    ],
+)
 def test_every_kind_comes_out_as_the_store_has_it(store: Path, kind: str):
     found = explain(store, ids(store, kind)[-1])
     assert found.notes == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -10,13 +11,16 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from app.cli.main import main
 from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,9 +39,23 @@ def touchline(
     )
 
 
-def refusal(*arguments: object, cwd: Path = ROOT) -> str:
+def here(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """The same in this process, which need not import the program again: for commands that start no Spark."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(cwd)
+        patch.setattr("sys.argv", ["touchline", *map(str, arguments)])
+        for name, value in (("COLUMNS", "100"), ("NO_COLOR", "1"), ("PYTHONSAFEPATH", "1")):
+            patch.setenv(name, value)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    texts = (stream.buffer.getvalue().decode() for stream in (out, err))
+    return subprocess.CompletedProcess(arguments, int(ended.value.code or 0), *texts)
+
+
+def refusal(*arguments: object, cwd: Path = ROOT, run: Callable[..., Any] = touchline) -> str:
     """Runs what must be refused; the one line that is said about it."""
-    done = touchline(*arguments, cwd=cwd)
+    done = run(*arguments, cwd=cwd)
     assert done.returncode == 2, done.stdout + done.stderr
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     assert len(lines) == 1, done.stderr
@@ -86,7 +104,7 @@ def test_the_summary_in_json_is_all_that_stdout_gets(played):
 def test_alpha_and_retraction_may_follow_the_load(played, tmp_path):
     _, summary = played
     track = write_track(tmp_path / "track.parquet", 8.0)
-    done = touchline(
+    done = here(
         "live", "--source", track, "--channel", "rtls", "--engine", "inprocess", "--speed", "max", "--alpha", "auto",
         "--retraction", "auto", "--store", tmp_path / "store", "--no-dashboard", "--json",
     )  # fmt: skip
@@ -100,8 +118,8 @@ def test_alpha_and_retraction_may_follow_the_load(played, tmp_path):
 def test_events_agree_with_the_summary_in_every_format(played, tmp_path):
     folder, summary = played
     as_json = touchline("events", folder, "--format", "json").stdout.splitlines()
-    as_csv = touchline("events", folder).stdout.splitlines()
-    assert touchline("events", folder, "--format", "parquet", "--out", tmp_path / "e.parquet").returncode == 0
+    as_csv = here("events", folder).stdout.splitlines()
+    assert here("events", folder, "--format", "parquet", "--out", tmp_path / "e.parquet").returncode == 0
     counted = sum(summary["events"].values())
     assert counted == len(as_json) == len(as_csv) - 1 == pq.read_metadata(tmp_path / "e.parquet").num_rows
     head = "id,kind,variant,level,ts_us,team,player,x_m,y_m,state,confidence,detected_us"
@@ -111,21 +129,21 @@ def test_events_agree_with_the_summary_in_every_format(played, tmp_path):
 
 def test_updates_have_what_was_said_and_when(played):
     folder, _ = played
-    records = [json.loads(line) for line in touchline("updates", folder, "--format", "json").stdout.splitlines()]
+    records = [json.loads(line) for line in here("updates", folder, "--format", "json").stdout.splitlines()]
     assert [record["seq"] for record in records] == list(range(len(records)))
     assert {"diff", "emitted_us", "epoch", "seq"} <= records[0].keys()
 
 
 def test_a_finished_match_is_not_played_twice(played):
     folder, summary = played
-    done = touchline("live", "--store", folder, "--speed", "max", "--no-dashboard", "--json")
+    done = here("live", "--store", folder, "--speed", "max", "--no-dashboard", "--json")
     again = json.loads(done.stdout)
     assert (again["events"], again["stream_s"], again["ended"]) == (summary["events"], 0.0, True)
 
 
 def test_a_store_belongs_to_one_choice_of_options(played):
     folder, _ = played
-    assert "contradicts" in refusal("live", "--store", folder, "--seed", 99)
+    assert "contradicts" in refusal("live", "--store", folder, "--seed", 99, run=here)
 
 
 def test_ctrl_c_ends_cleanly_and_the_next_run_goes_on(tmp_path):
@@ -143,7 +161,7 @@ def test_ctrl_c_ends_cleanly_and_the_next_run_goes_on(tmp_path):
     assert run.returncode == 0, err.decode()
     first = json.loads(out)
     assert not first["ended"]
-    rest = json.loads(touchline("live", "--store", store, "--speed", "max", "--no-dashboard", "--json").stdout)
+    rest = json.loads(here("live", "--store", store, "--speed", "max", "--no-dashboard", "--json").stdout)
     assert rest["ended"]
     assert first["stream_s"] + rest["stream_s"] == pytest.approx(40.0, abs=0.1)
     assert rest["positions"] == 40 * 25 * 4
@@ -156,19 +174,19 @@ def test_two_runs_do_not_share_a_store(played):
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        assert "another run is using this folder" in refusal("live", "--store", folder)
+        assert "another run is using this folder" in refusal("live", "--store", folder, run=here)
     finally:
         os.close(handle)
 
 
 def test_an_unknown_source_is_named(tmp_path):
-    assert "nowhere.parquet" in refusal(*WITHOUT_SPARK, "--source", "nowhere.parquet", cwd=tmp_path)
+    assert "nowhere.parquet" in refusal(*WITHOUT_SPARK, "--source", "nowhere.parquet", cwd=tmp_path, run=here)
     assert not any(tmp_path.rglob("*.arrow")), "a failed preparation must leave nothing behind"
 
 
 def test_a_file_that_is_no_tracking_file_is_named(tmp_path):
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 cut off")
-    message = refusal(*WITHOUT_SPARK, "--source", tmp_path / "bad.parquet", "--store", tmp_path / "s")
+    message = refusal(*WITHOUT_SPARK, "--source", tmp_path / "bad.parquet", "--store", tmp_path / "s", run=here)
     assert "bad.parquet" in message
 
 
@@ -184,35 +202,35 @@ def test_a_file_that_is_no_tracking_file_is_named(tmp_path):
     ],
 )
 def test_a_bad_option_is_one_line(arguments, message):
-    assert message in refusal("live", *arguments)
+    assert message in refusal("live", *arguments, run=here)
 
 
 def test_an_occupied_port_is_one_line(tmp_path):
     track = write_track(tmp_path / "track.parquet")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        message = refusal(*WITHOUT_SPARK, "--source", track, "--store", tmp_path / "store", "--port", port)
+        message = refusal(*WITHOUT_SPARK, "--source", track, "--store", tmp_path / "store", "--port", port, run=here)
     assert f"port {port}" in message
 
 
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path):
     (tmp_path / "letter.txt").write_text("dear")
-    assert "neither empty nor a match store" in refusal("live", "--store", tmp_path)
+    assert "neither empty nor a match store" in refusal(*WITHOUT_SPARK, "--store", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
 def test_exports_refuse_what_is_no_store_or_no_format(played, tmp_path):
     folder, _ = played
-    assert "not a match store" in refusal("events", tmp_path)
-    assert "--format xml" in refusal("events", folder, "--format", "xml")
-    assert "--out" in refusal("updates", folder, "--format", "parquet")
-    assert "--out" in refusal("events", folder, "--out", tmp_path / "no" / "where.csv")
+    assert "not a match store" in refusal("events", tmp_path, run=here)
+    assert "--format xml" in refusal("events", folder, "--format", "xml", run=here)
+    assert "--out" in refusal("updates", folder, "--format", "parquet", run=here)
+    assert "--out" in refusal("events", folder, "--out", tmp_path / "no" / "where.csv", run=here)
 
 
 def test_help_names_every_command_and_option():
     commands = touchline("--help").stdout
     assert all(name in commands for name in ("live", "events", "updates", "test", "--version"))
-    options = touchline("live", "--help").stdout
+    options = here("live", "--help").stdout
     for name in ("source", "channel", "seed", "speed", "duration", "store", "pitch", "sheet", "engine", "alpha",
                  "retraction", "no-dashboard", "port", "camera", "no-camera", "json"):  # fmt: skip
         assert f"--{name}" in options

@@ -28,7 +28,7 @@ from detectors.chains.formations import SHAPES
 from football.match_sheet import MatchSheet, Player
 from replay.formats.tracking import read_tracking
 from replay.match_store import MatchStore
-from tests.app.cli.test_main import refusal, touchline
+from tests.app.cli.test_main import here, refusal
 from tests.app.tables.small_match import S, event, small_store
 
 #: Judges what it finds in a folder, as ``export`` has written it.
@@ -335,6 +335,8 @@ def test_what_cannot_be_exported_says_why(store, tmp_path):
 
 
 def test_the_command_names_the_files_and_refuses_in_one_line(store, tmp_path, capfd):
-    done = touchline("export", str(store), "--to", "sportscode", "--out", str(tmp_path / "t.xml"))
+    done = here("export", str(store), "--to", "sportscode", "--out", str(tmp_path / "t.xml"))
     assert done.stdout.strip() == str(tmp_path / "t.xml")
-    assert "not a match store" in refusal("export", str(tmp_path), "--to", "csv", "--out", str(tmp_path / "o"))
+    assert "not a match store" in refusal(
+        "export", str(tmp_path), "--to", "csv", "--out", str(tmp_path / "o"), run=here
+    )

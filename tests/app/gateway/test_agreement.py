@@ -69,7 +69,14 @@ def test_feeds_in_which_nobody_moves_show_no_lag_and_no_fault():
     assert feeds.agreement.findings == []
 
 
-@pytest.mark.parametrize(("signs", "words"), [((1, -1), "in y"), ((-1, 1), "in x"), ((-1, -1), "in x and y")])
+@pytest.mark.parametrize(
+    ("signs", "words"),
+    [
+        pytest.param((1, -1), "in y", marks=pytest.mark.slow),
+        ((-1, 1), "in x"),
+        pytest.param((-1, -1), "in x and y", marks=pytest.mark.slow),
+    ],
+)
 def test_a_mirrored_feed_is_left_out_and_let_in_again_when_it_is_mended(signs: tuple[int, int], words: str):
     feeds, places = Feeds(a=0, b=1), runs(2)
     feeds.play(0, 10 * LOOKS + 1, a=(places, 0), b=(lambda at_s: places(at_s) * signs, 60_000))

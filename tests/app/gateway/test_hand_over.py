@@ -136,7 +136,7 @@ def all_once(folder: Path, first: int, until: int) -> None:
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
-@pytest.mark.parametrize("numbers", [True, False])
+@pytest.mark.parametrize("numbers", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_spare_goes_on_without_a_position_twice_or_lost(numbers: bool, vendor: Vendor, tmp_path: Path):
     before = Running(options(vendor, tmp_path, numbers=numbers))
     eventually(lambda: (tmp_path / "capture" / "gateway.json").exists())

@@ -39,7 +39,11 @@ def plays(hub: Hub) -> bool:
     return hub.feed("m").wait_ended(10)
 
 
-@pytest.mark.parametrize("sent", [b"", b"\0", frame(b"guess" * 4)[:10]], ids=["idle", "slow", "half a token"])
+@pytest.mark.parametrize(
+    "sent",
+    [pytest.param(b"", marks=pytest.mark.slow), pytest.param(b"\0", marks=pytest.mark.slow), frame(b"guess" * 4)[:10]],
+    ids=["idle", "slow", "half a token"],
+)
 def test_a_thousand_silent_connections_take_no_descriptor_that_the_match_needs(sent: bytes):
     with Victim(HUB) as victim:
         quiet = victim.open_files()

@@ -46,7 +46,7 @@ def delivered(log: Log) -> list[object]:
     return log.records
 
 
-@pytest.mark.parametrize("void", [0, 1, 4])
+@pytest.mark.parametrize("void", [pytest.param(0, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.slow), 4])
 def test_a_relay_that_is_far_behind_holds_a_position_and_reads_the_store(tmp_path: Path, void: int):
     """Of what it had sent, the last updates are of an epoch that is replaced while no broker answers."""
     store, log = MatchStore.create(tmp_path / "match", SHEET, {}), Log(lambda: False)

@@ -100,7 +100,11 @@ def test_a_match_goes_in_and_out_over_tls_with_a_login(secured: Secured, tmp_pat
             [('"touchline"', '"nobody"')], "user 'nobody' logged in with SCRAM-SHA-512", marks=pytest.mark.slow
         ),
         ([("ssl_cafile", "#")], "the broker's certificate is not trusted"),
-        ([("SASL_SSL", "SASL_PLAINTEXT")], "logged in with SCRAM-SHA-512 over SASL_PLAINTEXT"),
+        pytest.param(
+            [("SASL_SSL", "SASL_PLAINTEXT")],
+            "logged in with SCRAM-SHA-512 over SASL_PLAINTEXT",
+            marks=pytest.mark.slow,
+        ),
         pytest.param([('"SASL_SSL"', '"PLAINTEXT"')], "PLAINTEXT may be wrong for this port", marks=pytest.mark.slow),
     ],
     ids=["password", "user", "certificate", "no TLS", "nothing"],

@@ -30,7 +30,7 @@ from replay.event_list import consolidated_events
 from replay.formats.officials import FILE, OfficialError, OfficialLine, decode, encode, is_official
 from replay.match_store import MatchStore, StoreError, updates_table
 from replay.official_feed import JOURNAL, OfficialFeed, replayed
-from tests.app.cli.test_main import refusal, touchline, write_track
+from tests.app.cli.test_main import here, refusal, write_track
 from tests.app.host_run import FileCommitter, captured
 
 PIPELINE = "app.pipeline.pipeline:MatchPipeline"
@@ -49,7 +49,7 @@ def test_decisions_of_a_file_are_events_of_the_match_and_bad_lines_are_named(tmp
         tmp_path / "var.jsonl", CARD, CARD, {**CARD, "variant": "red"}, {"kind": "stop", "at_s": 3.0}, "{",
         {"kind": "added_time", "minutes": 4, "at_s": 4.0, "said_s": 7.0}, {"kind": "resume", "at_s": 60.0},
     )  # fmt: skip
-    done = touchline(
+    done = here(
         "live", "--source", track, "--engine", "inprocess", "--speed", "max", "--store", tmp_path / "store",
         "--no-dashboard", "--json", "--official", written,
     )  # fmt: skip
@@ -74,7 +74,7 @@ def test_decisions_of_a_file_are_events_of_the_match_and_bad_lines_are_named(tmp
 def test_what_the_command_refuses_is_said_in_a_line(tmp_path: Path):
     MatchStore.create(tmp_path / "store", MatchSheet(players=PLAYERS), {"settings": {"source": "sim"}})
     store = tmp_path / "store"
-    assert "is none of card, foul" in refusal("official", store, "rain")
+    assert "is none of card, foul" in refusal("official", store, "rain", run=here)
     with pytest.raises(OfficialError, match="a card needs player"):
         run_official(store, {"kind": "card", "variant": "red", "team": "home"})
     with pytest.raises(OfficialError, match="is not of team away"):

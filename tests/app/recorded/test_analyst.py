@@ -252,7 +252,10 @@ return [...document.querySelectorAll('#tabs button')].filter((one) => one.scroll
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("size", "letter_px"), [((3840, 2160), 20), ((1180, 820), 10), ((820, 1180), 10)])
+@pytest.mark.parametrize(
+    ("size", "letter_px"),
+    [((3840, 2160), 20), pytest.param((1180, 820), 10, marks=pytest.mark.slow), ((820, 1180), 10)],
+)
 def test_charts_fill_their_cards_at_any_size(browser: Browser, url: str, size: tuple[int, int], letter_px: float):
     browser.resize(*size)
     for group in ("Overview", "Passes", "Pressing", "Running"):

@@ -270,7 +270,15 @@ return shown.filter((one) => {
 """
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080), (3840, 2160), (1180, 820), (820, 1180)])
+@pytest.mark.parametrize(
+    "size",
+    [
+        (1280, 720),
+        *(pytest.param(size, marks=pytest.mark.slow) for size in ((1920, 1080), (1180, 820))),
+        (3840, 2160),
+        (820, 1180),
+    ],
+)
 def test_nothing_is_cut_at_any_size(browser: Browser, server: WebServer, size: tuple[int, int]):
     opened(browser, server, "&event=goal.scored%23goal%3A1")
     browser.resize(*size)

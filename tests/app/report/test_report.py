@@ -14,7 +14,7 @@ from app.report.page import report_page, write_report
 from app.report.player import find_player, player_page
 from football.match_sheet import MatchSheet, Player
 from replay.match_store import MatchStore
-from tests.app.cli.test_main import refusal
+from tests.app.cli.test_main import here, refusal
 from tests.app.tables.small_match import S, event, small_store
 
 
@@ -172,7 +172,7 @@ def test_the_command_writes_a_file_or_says_why_not(store, tmp_path):
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(ReportError, match=r"a file that ends in \.html or \.pdf"):
         write_report(store, tmp_path / "report.docx")
-    assert "not a match store" in refusal("report", tmp_path, "--out", tmp_path / "x.html")
+    assert "not a match store" in refusal("report", tmp_path, "--out", tmp_path / "x.html", run=here)
 
 
 # -- one player --------------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, UpdateRecord
 from replay.event_list import consolidated_events
 from replay.match_store import read_commits, updates_log
-from tests.app.cli.test_main import write_track
-from tests.app.run.test_crash import finish, kill_group, launch, wait_for
+from tests.app.cli.test_main import here, write_track
+from tests.app.run.test_crash import kill_group, launch, wait_for
 
 
 def cut(path: Path) -> None:
@@ -44,18 +44,15 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         wait_for(lambda: len(list((folder / "store" / "commits").glob("*.json"))) >= 2, run, "two commits")
     finally:
         kill_group(run)
-    finish(launch(log, *match, folder / "whole", "--speed", "max"), log)
+    whole = here(*match[1:], folder / "whole", "--speed", "max")
+    assert whole.returncode == 0, whole.stderr
     return folder / "store", folder / "whole"
 
 
 def go_on(store: Path) -> tuple[int, str]:
     """Exit code and words of a run that goes on in a store."""
-    log = store.with_name(f"{store.name}.log")
-    run = launch(log, "app.cli.main", "live", "--store", store, "--speed", "max", "--no-dashboard", "--no-camera")
-    try:
-        return run.wait(300), " ".join(log.read_text().split())
-    finally:
-        kill_group(run)
+    run = here("live", "--store", store, "--speed", "max", "--no-dashboard", "--no-camera")
+    return run.returncode, " ".join(f"{run.stdout} {run.stderr}".split())
 
 
 def states_of(store: Path) -> list[Path]:
@@ -89,12 +86,8 @@ def test_a_match_without_a_usable_state_is_refused_and_the_way_out_works(tmp_pat
     assert all(str(path.name) in message for path in states[-2:]), message
     way_out = message.partition("touchline live ")[2].replace("ANOTHER-FOLDER", str(tmp_path / "again"))
     assert {path: path.read_bytes() for path in before} == before, "nothing was touched"
-    finish(
-        launch(
-            tmp_path / "log", "app.cli.main", "live", *way_out.split(), *SAME, "--engine", "inprocess", "--speed", "max"
-        ),
-        tmp_path / "log",
-    )
+    again = here("live", *way_out.split(), *SAME, "--engine", "inprocess", "--speed", "max")
+    assert again.returncode == 0, again.stderr
     assert consolidated_events(tmp_path / "again").equals(consolidated_events(interrupted[1]))
 
 

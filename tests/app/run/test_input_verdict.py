@@ -85,6 +85,9 @@ CASES: dict[str, tuple[Callable[[pa.Table], pa.Table], int, tuple[str, ...]]] = 
     "negative": (times(lambda t_ms: t_ms - 3_600_000), 0, ("Times begin at -3,600.0 s",)),
 }
 
+#: What is played in the default suite, too: both verdicts, both exit codes of a refusal, and each sort of change.
+PLAYED = ("right", "corner", "no ball", "seconds", "double id", "negative")
+
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict, str]:
     """Runs the command in this process; returns exit code, its JSON, and what a refusal says."""
@@ -118,8 +121,13 @@ def written(table: pa.Table, folder: Path) -> Path:
     return folder / "clip.parquet"
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("command", ["live", "inspect"])
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        *(("inspect", name) for name in CASES),
+        *(pytest.param("live", name, marks=() if name in PLAYED else pytest.mark.slow) for name in CASES),
+    ],
+)
 def test_the_verdict_names_cause_and_mend_and_the_exit_code_says_it(command, name, clip, tmp_path, capsys):
     change, expected, words = CASES[name]
     source = written(change(clip), tmp_path)
@@ -193,7 +201,7 @@ def test_ids_that_the_sheet_does_not_have_are_said(clip, tmp_path, capsys):
     assert "objects that the match sheet does not have" in report["findings"][0]["text"]
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("packed", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_csv_is_the_same_match_as_its_table_and_bad_lines_are_named(packed, clip, tmp_path, capsys):
     _, expected, _ = live(capsys, written(clip, tmp_path))
     pa.csv.write_csv(clip, tmp_path / "plain.csv")

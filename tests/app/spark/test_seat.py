@@ -39,7 +39,7 @@ from app.spark.stage import run_seat, table_of
 from replay.capture import Capture
 from replay.event_list import consolidated_events
 from replay.match_store import is_store, read_commits, updates_log
-from tests.app.cli.test_main import ROOT, refusal, touchline
+from tests.app.cli.test_main import ROOT, here, refusal, touchline
 from tests.app.host_run import BLOCKS, PERIOD_US, PIPELINE, captured, write_capture
 from tests.app.recordings import optical_table, record
 from tests.app.run.test_crash import below, in_proc, role
@@ -402,7 +402,7 @@ def test_lists_of_matches(tmp_path: Path):
     outcome.write_text('[[match]]\nsource = "sim"\nsped = 3\n')
     with pytest.raises(ListError, match="match 1: no option sped"):
         read_list(outcome)
-    assert "cannot be combined with --source" in refusal("live", "--matches", "sim", "--source", "sim")
+    assert "cannot be combined with --source" in refusal("live", "--matches", "sim", "--source", "sim", run=here)
     assert "no such file" in refusal("live", "--matches", tmp_path / "absent.toml", "--store", tmp_path / "run")
 
 

@@ -46,6 +46,11 @@ TEXTS = (
 )
 
 
+def in_turns(first: int) -> list[Any]:
+    """Every second pattern; the others are slow here, and not in the test that begins with them."""
+    return [pytest.param(text, marks=pytest.mark.slow if n % 2 != first else ()) for n, text in enumerate(TEXTS)]
+
+
 @st.composite
 def streams(draw: st.DrawFn) -> list[tuple[int, Arrival]]:
     """(arrival time, arrival): three sources, one a kind, delayed and doubled."""
@@ -64,7 +69,7 @@ def streams(draw: st.DrawFn) -> list[tuple[int, Arrival]]:
     return sorted(out, key=lambda pair: pair[0])
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", in_turns(0))
 def test_the_law_holds_over_a_pattern(text: str) -> None:
     @settings(max_examples=25)
     @given(streams(), st.sampled_from(["full", "on-demand"]), st.sampled_from([0.0, 0.5, 1.0]))
@@ -208,7 +213,7 @@ def statements(draw: st.DrawFn) -> list[Event]:
     return out
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", in_turns(1))
 def test_matches_are_those_of_the_events_that_are_published_in_the_end(text: str) -> None:
     @settings(max_examples=40)
     @given(statements(), st.booleans())

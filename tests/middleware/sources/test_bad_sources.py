@@ -176,6 +176,13 @@ TROUBLES = (
     "one number for all",
 )
 
+#: Each trouble at one alpha, in turns; the others are slow.
+TROUBLES_AT_ALPHAS = [
+    pytest.param(kind, alpha, marks=() if alpha == ALPHAS[turn % len(ALPHAS)] else pytest.mark.slow)
+    for turn, kind in enumerate(TROUBLES)
+    for alpha in ALPHAS
+]
+
 
 @pytest.fixture(autouse=True)
 def _no_hanging() -> Iterator[None]:
@@ -191,8 +198,7 @@ def _no_hanging() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("kind", TROUBLES)
+@pytest.mark.parametrize(("kind", "alpha"), TROUBLES_AT_ALPHAS)
 def test_one_bad_source_leaves_the_others_alone(kind: str, alpha: float):
     """The steady two are told to the last packet, soon, none of them lost; what is kept stays bounded."""
     listener, packet = Listener(alpha), bad_stream(kind)
@@ -216,8 +222,7 @@ def test_one_bad_source_leaves_the_others_alone(kind: str, alpha: float):
     assert max(kept) <= 3 * in_memory, f"{max(kept)} inputs kept; {in_memory} come in the time of memory"
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("kind", TROUBLES)
+@pytest.mark.parametrize(("kind", "alpha"), TROUBLES_AT_ALPHAS)
 def test_every_packet_of_a_bad_source_is_used_recorded_as_lost_or_counted(kind: str, alpha: float):
     listener, packet = Listener(alpha), bad_stream(kind)
     names = set()
@@ -330,7 +335,7 @@ def test_a_packet_reports_at_least_up_to_its_own_time():
     assert listener.behind_us() <= 3 * ALLOWED_LATENESS_US
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 40))])
 def test_oracle_rough_streams_through_random_graphs(seed: int):
     """Times that jump and decrease, numbers that jump ahead, in random graphs: the law, less what is lost."""
     rng = Random(seed)
