@@ -24,7 +24,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
 
 def test_a_removed_player_leaves_his_pass_struck(browser: Browser, server: WebServer):
     browser.resize(1280, 720)
-    browser.driver.get(f"{server.url}/replay?match=demo&t=7")
+    browser.driver.get(f"{server.url}/replay?match=demo&t=8")
     browser.wait(
         lambda: browser.run("return window.replay && replay.bodies && replay.timeline.events.length"), "the room"
     )
@@ -41,7 +41,7 @@ def test_a_removed_player_leaves_his_pass_struck(browser: Browser, server: WebSe
         replay.whatIf.begin.click();
     """)
     find = "return [...document.querySelectorAll('#what-if tr.gone')].map((one) => one.textContent).join()"
-    browser.wait(lambda: "00:07.13 Pass attempt" in browser.run(find), "the lost pass", 60)
+    browser.wait(lambda: "00:08.47 Pass attempt" in browser.run(find), "the lost pass", 60)
     assert "events are the same" in text_of(browser, "#what-if .answer")
     browser.run("document.querySelector('#what-if tr.gone button').click()")
     assert browser.run("return replay.player.us") < 12_000_000
