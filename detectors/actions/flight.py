@@ -173,11 +173,20 @@ def misses_closely(shot: Projection, p: ShotParameters) -> bool:
     return _within(shot, p.near_m, "shot.near_m", about="shot.off_target_pred")
 
 
+def goes_near(shot: Projection, p: ShotParameters, about: About) -> bool:
+    """True if a ball crosses the goal line in the goal or no more than ``wide_m`` from it, at any height."""
+    return _across(shot, p.wide_m, "shot.wide_m", about)
+
+
 def _within(shot: Projection, beyond_m: float, path: str, about: About) -> bool:
     """True if a ball meets the goal, made larger by ``beyond_m`` on each side."""
-    width_m, height = GOAL_HALF_WIDTH_M + beyond_m, BAR_HEIGHT_M + beyond_m
-    across = at_most("distance from the goal's middle at the line", abs(shot.y_m), width_m, path, about)
-    return across and at_most("height at the line", shot.z_m, height, path, about)
+    height = BAR_HEIGHT_M + beyond_m
+    return _across(shot, beyond_m, path, about) and at_most("height at the line", shot.z_m, height, path, about)
+
+
+def _across(shot: Projection, beyond_m: float, path: str, about: About) -> bool:
+    width_m = GOAL_HALF_WIDTH_M + beyond_m
+    return at_most("distance from the goal's middle at the line", abs(shot.y_m), width_m, path, about)
 
 
 def shot_projection(

@@ -25,6 +25,7 @@ from detectors.actions.flight import (
     UNSEEN,
     Projection,
     ShotParameters,
+    goes_near,
     opening_rad,
     project_on_goal,
     shot_projection,
@@ -39,7 +40,7 @@ from detectors.play.walls import WallParameters, wall_before
 from detectors.proximity.first_reach import FlightParameters, Reach, first_to_reach
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Frame, Scalar, frame_of, location_m, number, payload_of
-from football.pitch import GOAL_HALF_WIDTH_M, pitch_of
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -210,9 +211,8 @@ class Strikes:
             return None
         # A free kick over a wall may fly long and high: its shot misses by more than one in play.
         onward = project_on_goal(release, positive, self.pitch)
-        if onward is None or abs(onward.y_m) > GOAL_HALF_WIDTH_M + self.shot.wide_m:
-            return None
-        return onward if self._faces_wall(release, frame, positive) else None
+        near = onward is not None and goes_near(onward, self.shot, self._about_shots)
+        return onward if near and self._faces_wall(release, frame, positive) else None
 
     def _faces_wall(self, release: EventPayload, frame: Frame, positive: bool) -> bool:
         """True if so many opponents stand in the wall that a free kick is a shot."""

@@ -42,8 +42,8 @@ SEEDS = 80
 BLOCKS, SEEDS_IN_BLOCK = 8, 250
 
 chance = st.randoms(use_true_random=False)
-thorough = settings(max_examples=100, deadline=None, print_blob=True)
-brief = settings(max_examples=50, deadline=None, print_blob=True)
+thorough = settings(max_examples=160, deadline=None, print_blob=True)
+brief = settings(max_examples=80, deadline=None, print_blob=True)
 
 
 def check_law(world: World, rng: Random) -> None:

@@ -27,7 +27,7 @@ def agree(text: str, strategy: Any, arrivals: list[Any]) -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_live_set_is_that_of_the_definition(strategy: str) -> None:
-    @settings(max_examples=40, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=60, suppress_health_check=list(HealthCheck))
     @given(queries(), inputs(6))
     def check(text: str, arrivals: list[Any]) -> None:
         agree(text, strategy, arrivals)
