@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import ssl
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -57,10 +59,20 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # the library
         super().__init__(net, **options)
         self._failures = failures
 
-    def get_connection(self, *args: Any, **options: Any) -> Any:
-        """The connection to a node, with its failure recorded."""
-        made = super().get_connection(*args, **options)
-        made.init_future.add_errback(lambda error: self._failures.append(_Failure(error, made.parser is not None)))
+    def get_connection(self, node_id: Any, timeout_ms: float | None = None, **options: Any) -> Any:
+        """The connection to a node, with its failure recorded.
+
+        The last attempt has only what is left of the time for all of them. That it ran out of time says less than why
+        an earlier one failed.
+        """
+        until_s = math.inf if timeout_ms is None else time.monotonic() + timeout_ms / 1000
+        made = super().get_connection(node_id, timeout_ms=timeout_ms, **options)
+
+        def failed(error: Exception) -> None:
+            if not self._failures or time.monotonic() < until_s:
+                self._failures.append(_Failure(error, made.parser is not None))
+
+        made.init_future.add_errback(failed)
         return made
 
 
@@ -74,7 +86,7 @@ def translate_kafka_errors(address: Address, failures: Sequence[_Failure] = ()) 
 
     Args:
         address: of the topic.
-        failures: of connections; the last one is the cause where the library gives up.
+        failures: of connections; the last one that was recorded is the cause where the library gives up.
     """
     try:
         yield

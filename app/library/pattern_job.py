@@ -40,7 +40,7 @@ def search_stores(
     """
     slots = min(jobs or os.cpu_count() or 1, len(stores))
     with tempfile.TemporaryDirectory(prefix="touchline-patterns-") as folder:
-        session = start_session(find_java(os.environ), Path(folder) / "spark.log", slots, master=master)
+        session = start_session(find_java(os.environ), Path(folder) / "spark.log", slots, master=master, streaming=True)
         try:
             return run_job(session, _task, [(query, str(store), most) for store in stores], lambda: None)
         finally:

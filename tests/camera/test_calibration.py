@@ -13,6 +13,7 @@ from camera.calibration import CalibrationError, CentredMark, EdgeMark, calibrat
 from camera.mount import Mount
 from camera.pitch_marks import pitch_marks
 from camera.profile import load_profile
+from tests.examples import in_two_lengths
 
 MARKS = pitch_marks()
 CORNERS = [name for name in MARKS if name.startswith("corner")]
@@ -62,8 +63,14 @@ def test_four_exact_marks_are_enough(mount: Mount) -> None:
     assert found.mount.roll_deg == pytest.approx(mount.roll_deg, abs=0.05)
 
 
-@settings(max_examples=20, deadline=None)
-@given(mounts, st.sampled_from(WIDE), st.sampled_from([-4.0, -1.5, 1.5, 4.0]), st.integers(0, 2**20))
+@in_two_lengths(
+    8,
+    20,
+    mount=mounts,
+    wrong=st.sampled_from(WIDE),
+    off_deg=st.sampled_from([-4.0, -1.5, 1.5, 4.0]),
+    seed=st.integers(0, 2**20),
+)
 def test_a_wrong_mark_is_named_and_left_out(mount: Mount, wrong: str, off_deg: float, seed: int) -> None:
     marks = [
         CentredMark(m.name, m.point, m.pan_deg + off_deg, m.tilt_deg) if m.name == wrong else m

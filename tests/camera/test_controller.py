@@ -157,7 +157,8 @@ def test_a_dead_head_neither_hangs_nor_crashes_it_and_a_new_one_is_steered(rig: 
     assert not rig.head.moving
 
 
-def test_with_no_head_at_all_it_starts_plans_and_stops() -> None:
+def test_with_no_head_at_all_it_starts_plans_and_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("camera.controller.STOP_US", 200_000)  # nobody hears its stop
     server = HeadServer(X400)
     address = server.address
     server.stop()
@@ -185,7 +186,8 @@ def test_a_head_whose_pan_runs_the_other_way_is_steered_as_well() -> None:
     assert sum(errors) / len(errors) < 4.0
 
 
-def test_a_head_of_another_model_is_never_moved() -> None:
+def test_a_head_of_another_model_is_never_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("camera.controller.STOP_US", 200_000)  # its answers are not understood, to a stop neither
     with HeadServer(load_profile("brc-h700")) as head:
         controller = CameraController(CirclingBall(), MOUNT, X400, Address(*head.address)).start()
         eventually(lambda: float(controller.figures()["garbled_answers"]) >= 20)

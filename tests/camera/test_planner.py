@@ -21,6 +21,7 @@ from camera.mount import Mount
 from camera.planner import CALM, NORMAL, SPORT, TICK_US, Plan, Planner, Style
 from camera.profile import load_profile
 from football.update_stream import BallView, BodyView, EventRecord, UpdateRecord, View
+from tests.examples import in_two_lengths
 
 MOUNT, X400, FRAMING = Mount(), load_profile(), load_framing()
 
@@ -107,8 +108,7 @@ def test_an_axis_reaches_a_resting_target_and_hardly_overshoots(style: Style) ->
     assert furthest < 31.0
 
 
-@settings(deadline=None, max_examples=30)
-@given(st.integers(0, 2**32))
+@in_two_lengths(10, 30, seed=st.integers(0, 2**32))
 def test_a_jumping_ball_and_a_storm_of_events_never_exceed_the_limits(seed: int) -> None:
     rng, planner, plans = random.Random(seed), _planner(), []
     now_us = 0

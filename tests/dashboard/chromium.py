@@ -63,7 +63,7 @@ class Browser:
         """Value of a script in the page."""
         return self.driver.execute_script(script, *arguments)
 
-    def wait(self, condition: Callable[[], object], what: str, timeout_s: float = 15.0) -> Any:
+    def wait(self, condition: Callable[[], object], what: str, timeout_s: float = 30.0) -> Any:
         """Waits until ``condition`` gives something true, and returns that."""
         until = time.monotonic() + timeout_s
         while not (found := condition()):

@@ -107,10 +107,10 @@ def found_margins(log: ConclusionLog) -> Found:
 
 
 def cases() -> Iterator[Any]:
-    """Every tenth on optical input, every thirtieth on radio; the others are slow, to keep the rest short."""
+    """Every twentieth on optical input, one in sixty on radio; the others are slow, to keep the rest short."""
     for number, case in enumerate(CASES):
         for quality in case["inputs"]:
-            slow = number % (30 if QUALITIES[quality].limbs else 10)
+            slow = number % 60 != 30 if QUALITIES[quality].limbs else number % 20
             yield pytest.param(case, quality, id=f"{case['name']} ({quality})", marks=pytest.mark.slow if slow else ())
 
 

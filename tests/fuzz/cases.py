@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 #: Every test of this folder is there twice: short, and with ten thousand cases.
-both = pytest.mark.parametrize("cases", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+both = pytest.mark.parametrize("cases", [100, pytest.param(10_000, marks=pytest.mark.slow)])
 
 
 def fewer(cases: int, times: int = 4) -> int:

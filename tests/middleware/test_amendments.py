@@ -15,6 +15,7 @@ from middleware.isolation import ignore_faults
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.speculation import FixedAlpha
 from middleware.publisher import Publisher
+from tests.examples import in_two_lengths
 from tests.middleware.streams import expected, run, standing, streams
 from tests.middleware.toys import RAW, Joiner, arrival, raw
 
@@ -109,8 +110,7 @@ modes = st.sampled_from(["full", "on-demand", "auto"])
 alphas = st.sampled_from([0.0, 0.5, 1.0])
 
 
-@settings(max_examples=100, deadline=None)
-@given(stream=streams(), mode=modes, alpha=alphas)
+@in_two_lengths(40, 100, stream=streams(), mode=modes, alpha=alphas)
 def test_oracle_the_last_statement_is_published_whatever_the_order_of_arrival(stream, mode, alpha):
     engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), allowed_lateness_us=400)
     updates, engine = run(make, stream, engine_settings)
@@ -122,8 +122,7 @@ def test_oracle_the_last_statement_is_published_whatever_the_order_of_arrival(st
     assert len({event.id for event in attempts}) == len(attempts), "one version of each stands"
 
 
-@settings(max_examples=100, deadline=None)
-@given(stream=streams(), mode=modes, alpha=alphas)
+@in_two_lengths(40, 100, stream=streams(), mode=modes, alpha=alphas)
 def test_oracle_a_correction_gives_what_the_sorted_stream_with_it_gives(stream, mode, alpha):
     engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), allowed_lateness_us=400)
     updates, engine = run(corrected, stream, engine_settings)

@@ -15,6 +15,7 @@ from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
+from tests.examples import in_two_lengths
 from tests.middleware.test_engine_law import arrival_orders
 from tests.middleware.toys import arrival, hierarchy, raw
 
@@ -36,8 +37,7 @@ def in_portions(stream: Stream, span_us: int) -> list[tuple[int, list[Arrival], 
     return stretches[::-1]
 
 
-@settings(max_examples=120, deadline=None)
-@given(stream=arrival_orders(), span_us=st.sampled_from([1, 30, 500]), stop=st.integers(0, 3))
+@in_two_lengths(40, 120, stream=arrival_orders(), span_us=st.sampled_from([1, 30, 500]), stop=st.integers(0, 3))
 def test_oracle_final_replay_is_the_sorted_replay_and_nothing_is_retracted_or_held(stream, span_us, stop):
     engine = Engine(hierarchy(), SETTINGS)
     updates: list[Update] = []

@@ -133,7 +133,7 @@ def _does_not_grow(what: str, values: list[int]) -> None:
     assert later <= GROWTH * usual + 2000, f"{what}: 90 % of the time up to {usual} at first, {later} later"
 
 
-@pytest.mark.parametrize("seed", [2, 5])
+@pytest.mark.parametrize("seed", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_simulation_a_quarter_of_an_hour(seed: int):
     simulate(seed, 0.25)
 

@@ -16,7 +16,7 @@ from random import Random
 
 import msgspec
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import note
 from hypothesis import strategies as st
 
 from middleware.engine import Engine
@@ -29,6 +29,7 @@ from middleware.ordering.speculation import FixedAlpha
 from middleware.push_result import PushResult
 from middleware.sources.progress import ProgressSettings
 from middleware.sources.source_state import MAX_OVERTAKERS
+from tests.examples import in_two_lengths
 from tests.middleware.watcher import Watcher, difference
 from tests.middleware.worlds import Push, Scale, World, apply, smaller, some_world
 
@@ -37,13 +38,13 @@ FAULTY = Scale(faulty=0.4)
 LARGE = Scale(levels=15, sources=9, packets=80, delay_us=300)
 FAULTY_LARGE = LARGE._replace(faulty=0.2)
 
-#: Seeds of large worlds: those of every run, and those of the slow tests by the block.
-SEEDS = 80
+#: Seeds of large worlds: the first ones are of every run, the others of the slow tests.
+SEEDS, SEEDS_AT_A_TIME = 80, 5
 BLOCKS, SEEDS_IN_BLOCK = 8, 250
 
 chance = st.randoms(use_true_random=False)
-thorough = settings(max_examples=160, deadline=None, print_blob=True)
-brief = settings(max_examples=80, deadline=None, print_blob=True)
+thorough = in_two_lengths(80, 160, rng=chance)
+brief = in_two_lengths(40, 80, rng=chance)
 
 
 def check_law(world: World, rng: Random) -> None:
@@ -139,7 +140,6 @@ def _measure(engine: Engine, name: str) -> None:
 
 
 @thorough
-@given(rng=chance)
 def test_oracle_any_graph_any_stream_any_settings(rng: Random):
     world = some_world(rng, SMALL)
     note(f"replay: {world!r}")
@@ -147,7 +147,6 @@ def test_oracle_any_graph_any_stream_any_settings(rng: Random):
 
 
 @thorough
-@given(rng=chance)
 def test_oracle_detectors_that_raise_lie_and_repeat_themselves_harm_no_other(rng: Random):
     """Their behaviour is part of the fold, so the law holds in spite of it."""
     world = some_world(rng, FAULTY)
@@ -156,7 +155,6 @@ def test_oracle_detectors_that_raise_lie_and_repeat_themselves_harm_no_other(rng
 
 
 @brief
-@given(rng=chance)
 def test_oracle_and_differential_emitting_at_once_is_right_after_every_push(rng: Random):
     world = some_world(rng, SMALL)
     note(f"replay: {world!r}")
@@ -164,7 +162,6 @@ def test_oracle_and_differential_emitting_at_once_is_right_after_every_push(rng:
 
 
 @brief
-@given(rng=chance)
 def test_differential_a_batch_redone_from_its_snapshot_leads_to_the_same(rng: Random):
     world = some_world(rng, SMALL)
     note(f"replay: {world!r}")
@@ -172,7 +169,6 @@ def test_differential_a_batch_redone_from_its_snapshot_leads_to_the_same(rng: Ra
 
 
 @brief
-@given(rng=chance)
 def test_differential_another_zero_of_time_changes_nothing(rng: Random):
     world = some_world(rng, SMALL)
     by_us = rng.choice((-(10**12), -3_333, 10**15))
@@ -188,7 +184,6 @@ def test_differential_another_zero_of_time_changes_nothing(rng: Random):
 
 
 @brief
-@given(rng=chance)
 def test_pure_buffering_with_enough_slack_takes_nothing_back(rng: Random):
     world = after_a_roll_call(some_world(rng, SMALL._replace(packets=MAX_OVERTAKERS - 1)))
     note(f"replay: {world!r}")
@@ -280,9 +275,12 @@ def fails(check: Callable[[World], None], world: World) -> bool:
     return False
 
 
-@pytest.mark.parametrize("begin", [0, *(pytest.param(begin, marks=pytest.mark.slow) for begin in range(10, SEEDS, 10))])
+@pytest.mark.parametrize(
+    "begin",
+    [0, *(pytest.param(begin, marks=pytest.mark.slow) for begin in range(SEEDS_AT_A_TIME, SEEDS, SEEDS_AT_A_TIME))],
+)
 def test_oracle_and_differential_some_large_worlds(begin: int):
-    for seed in range(begin, begin + 10):
+    for seed in range(begin, begin + SEEDS_AT_A_TIME):
         check_seed(seed)
 
 

@@ -14,7 +14,7 @@ from replay.scoring.debs_annotation import Clock, annotate, read_annotation, wri
 from simulator.simulate import Simulation, simulate
 from tests.app.cli.test_main import here
 
-SECONDS = 25.0
+SECONDS = 10.0
 
 
 @pytest.fixture(scope="module")

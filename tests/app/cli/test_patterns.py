@@ -13,6 +13,7 @@ import pytest
 from app.cli import main as command_line
 from tests.app.cli.test_main import touchline
 from tests.app.tables.small_match import small_store
+from tests.quick_java import quick_java
 
 PAPER = "PATTERN SEQ(a x, b+ y[], c z)\nWITHIN 10 ms\n"
 ARRIVAL = "b1 b2 b11 a3 c10 a4 a6 c20 a5 a18 a7 b8 a17 a9 a13 b14 b16 a15 c19 b12"
@@ -170,7 +171,10 @@ def test_a_pattern_runs_over_stored_matches(tmp_path: Path, capsys: pytest.Captu
     assert f"{stores[0]} 4021.00 s to 4023.00 s: " in capsys.readouterr().out
     assert main(["patterns", "run", str(query), stores[0], "--out", str(tmp_path / "none" / "found.parquet")]) == 2
     assert "--out" in capsys.readouterr().err
-    done = touchline("patterns", "run", str(query), str(tmp_path / "all"), "--json", "--out", str(out))
+    with quick_java():
+        done = touchline(
+            "patterns", "run", str(query), str(tmp_path / "all"), "--jobs", "1", "--json", "--out", str(out)
+        )
     assert done.returncode == 1
     assert f"{stores[1]}: " in done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]

@@ -25,7 +25,7 @@ from simulator.simulate import Simulation, simulate
 def captured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A few generated seconds through radio, and the id of an event that was taken back in them and said again."""
     folder = tmp_path_factory.mktemp("match") / "capture"
-    recording, _ = simulate(Simulation(duration_s=2.5))
+    recording, _ = simulate(Simulation(duration_s=1.5))
     with CaptureWriter(folder, recording.sheet, channel="rtls") as writer:
         writer.extend(transmit(recording, channel_named("rtls"), 3).blocks())
     capture = Capture.open(folder)

@@ -42,7 +42,7 @@ SHORT_US = 1_500_000
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Capture:
     folder = tmp_path_factory.mktemp("match")
-    settings = Simulation(seed=11, duration_s=9.0, **rates_named("50/10"))
+    settings = Simulation(seed=11, duration_s=6.0, **rates_named("50/10"))
     write_simulation(MeasuredMatch(settings), folder, CHANNELS["rtls"], 11)
     return Capture.open(folder)
 

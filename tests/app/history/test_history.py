@@ -26,17 +26,19 @@ from replay.match_store import (
 )
 from tests.app.cli.test_main import refusal, touchline
 from tests.app.recordings import optical_table, record
+from tests.quick_java import quick_java
 
-SECONDS = 45.0
+#: Each match with its seed and its length; one folder has letters that paths and URLs take for something else.
+MATCHES = {"one": (1, 12.0), "t+w%o {2}": (2, 40.0)}
 ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory) -> Path:
-    """Two small matches; one folder has letters that paths and URLs take for something else."""
+    """Two small matches."""
     folder = tmp_path_factory.mktemp("archive")
-    for seed, name in ((1, "one"), (2, "t+w%o {2}")):
-        table = optical_table(folder / f"t{seed}" / "track.parquet", seed, SECONDS)
+    for name, (seed, seconds) in MATCHES.items():
+        table = optical_table(folder / f"t{seed}" / "track.parquet", seed, seconds)
         record(table, folder / "stores" / name)
     return folder / "stores"
 
@@ -51,7 +53,9 @@ def spark(stores: Path, tmp_path_factory):
     from app.spark.session import start_session, stop_session
 
     log = tmp_path_factory.mktemp("spark") / "spark.log"
-    session = start_session(find_java(os.environ), log, slots=2)
+    java = find_java(os.environ)
+    with quick_java():
+        session = start_session(java, log, slots=2)
     yield ask_spark(open_archive([stores]), session)
     stop_session(session)
 
@@ -100,7 +104,7 @@ def test_possession_shares_are_those_of_the_spells(stores: Path, duck: Ask):
     answer = duck(examples()["possession"]).to_pylist()
     for name in names(stores):
         spells = [e for e in consolidated_events(stores / name).to_pylist() if e["kind"] == "team.possession"]
-        ends = [*(spell["ts_us"] for spell in spells[1:]), round(SECONDS * 1e6) + 1]
+        ends = [*(spell["ts_us"] for spell in spells[1:]), round(MATCHES[name][1] * 1e6) + 1]
         seconds: Counter[str] = Counter()
         for spell, end_us in zip(spells, ends, strict=True):
             seconds[spell["variant"]] += (end_us - spell["ts_us"]) / 1e6

@@ -11,6 +11,7 @@ import pytest
 from app.base.java import find_java
 from app.kafka.broker import Listener, listener_port, start_broker, stop_broker
 from tests.app.kafka.proxy import Proxy, proxy
+from tests.quick_java import quick_java
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +26,9 @@ def broker(tmp_path_factory: pytest.TempPathFactory, between: Proxy) -> Iterator
     """``host:port`` of a broker that is stopped at the end."""
     home: Path = tmp_path_factory.mktemp("kafka") / "broker"
     away = Listener("AWAY", "PLAINTEXT", advertised_port=between.port)
-    status = start_broker(home, 0, find_java(os.environ), listeners=[away])
+    java = find_java(os.environ)
+    with quick_java():
+        status = start_broker(home, 0, java, listeners=[away])
     behind = listener_port(home, "AWAY")
     assert behind is not None
     between.forward_to(behind)

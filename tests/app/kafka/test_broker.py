@@ -18,6 +18,7 @@ from kafka import KafkaConsumer, KafkaProducer
 from app.base.java import Java, find_java
 from app.kafka import broker_jars
 from app.kafka.broker import BrokerError, broker_status, start_broker, stop_broker
+from tests.quick_java import quick_java
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -57,8 +58,9 @@ def test_a_broker_serves_keeps_its_data_and_its_port(tmp_path: Path):
 def test_a_cluster_id_that_begins_with_a_dash_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("app.kafka.broker.uuid.uuid4", lambda: uuid.UUID(bytes=b"\xf8" * 16))
     monkeypatch.setattr("app.kafka.broker.START_S", 0.0)  # preparing the data is enough
-    with pytest.raises(BrokerError, match="did not answer"):
-        start_broker(tmp_path, 0, find_java(os.environ))
+    java = find_java(os.environ)
+    with quick_java(), pytest.raises(BrokerError, match="did not answer"):
+        start_broker(tmp_path, 0, java)
     assert "cluster.id=-" in (tmp_path / "data" / "meta.properties").read_text()
 
 

@@ -25,6 +25,7 @@ from app.kafka.relay import Relay
 from app.kafka.security import SECURED, add_user, secured_listener
 from tests.app.kafka.test_topics import capture, message, read_all
 from tests.app.run.test_crash import ROOT, kill_group, launch, wait_for
+from tests.quick_java import quick_java
 
 pytestmark = [
     pytest.mark.spark,
@@ -48,7 +49,9 @@ class Secured(NamedTuple):
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     home = tmp_path_factory.mktemp("secured") / "broker"
     listener, client = secured_listener(home)
-    status = start_broker(home, 0, find_java(os.environ), listeners=[listener])
+    java = find_java(os.environ)
+    with quick_java():
+        status = start_broker(home, 0, java, listeners=[listener])
     try:
         add_user(status.address, home)
         port = listener_port(home, SECURED)
@@ -112,7 +115,7 @@ def test_a_match_goes_in_and_out_over_tls_with_a_login(secured: Secured, tmp_pat
 def test_a_wrong_setting_is_one_clear_line_without_the_secret(
     secured: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: list[tuple[str, str]], message: str
 ):
-    monkeypatch.setitem(clients.BOOTSTRAP, "bootstrap_timeout_ms", 4_000)
+    monkeypatch.setitem(clients.BOOTSTRAP, "bootstrap_timeout_ms", 2_000)
     with pytest.raises(KafkaError, match=message) as error:
         clients.make_topic(secured.address("t", settings(secured, tmp_path, *changes)))
     assert "\n" not in str(error.value)

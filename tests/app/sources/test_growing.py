@@ -104,11 +104,11 @@ def live(store: Path, **given: object) -> dict:
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The store of twelve simulated seconds."""
+    """The store of eight simulated seconds."""
     folder = tmp_path_factory.mktemp("live") / "store"
-    summary = live(folder, source="sim", seed=6, duration_s=12.0, rate=RATE)
+    summary = live(folder, source="sim", seed=6, duration_s=8.0, rate=RATE)
     assert summary["ended"]
-    assert summary["stream_s"] == pytest.approx(12.0, abs=0.2)
+    assert summary["stream_s"] == pytest.approx(8.0, abs=0.2)
     return folder
 
 
@@ -131,7 +131,7 @@ def test_a_simulation_is_not_resumed_in_a_folder_that_the_store_only_links_to(si
 
 
 def test_a_capture_on_disk_is_a_source(simulated: Path, tmp_path: Path):
-    settings = Simulation(seed=6, duration_s=12.0, **rates_named(RATE))
+    settings = Simulation(seed=6, duration_s=8.0, **rates_named(RATE))
     write_simulation(MeasuredMatch(settings), tmp_path / "made" / "capture", CHANNELS["rtls"], 6)
     summary = live(tmp_path / "store", source=str(tmp_path / "made"))
     assert summary["ended"]

@@ -48,7 +48,7 @@ def test_spark_reads_updates_and_positions_of_a_match_and_its_workers_start_with
     track = write_track(tmp_path / "track.parquet", 6.0)
     given = {"source": str(track), "engine": "inprocess", "speed": "max", "store": store, "dashboard": False}
     run_live(make_settings(given), as_json=True)
-    session = start_session(find_java(os.environ), tmp_path / "spark.log", slots=1)
+    session = start_session(find_java(os.environ), tmp_path / "spark.log", slots=1, streaming=True)
     try:
         updates = session.read.parquet(str(store / "updates"))
         by_kind = {row["kind"]: row["count"] for row in updates.groupBy("kind").count().collect()}

@@ -37,6 +37,7 @@ from replay.formats.officials import FILE
 from tests.app.host_run import FileCommitter, captured
 from tests.detectors.plays import CASES, QUALITIES, Story, story
 from tests.detectors.test_transcripts_in_disorder import in_disorder
+from tests.quick_java import quick_java
 
 pytestmark = pytest.mark.spark
 
@@ -52,7 +53,9 @@ ON_RADIO = {"a pass is attempted at the kick and completed at the mate's contact
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from app.spark.session import start_session, stop_session
 
-    started = start_session(find_java(os.environ), tmp_path_factory.mktemp("spark") / "spark.log", slots=2)
+    java = find_java(os.environ)
+    with quick_java():
+        started = start_session(java, tmp_path_factory.mktemp("spark") / "spark.log", slots=2)
     yield started
     stop_session(started)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from middleware.engine import Engine
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.settings import Method, SlackSettings
 from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
+from tests.examples import in_two_lengths
 from tests.middleware.streams import expected, run, standing, streams
 from tests.middleware.toys import arrival, hierarchy, raw
 
@@ -24,8 +24,7 @@ NAMES = [detector.spec.name for detector in hierarchy().detectors]
 switches = st.lists(st.tuples(st.integers(0, 40), st.sampled_from(NAMES), st.sampled_from(CHOICES)), max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
-@given(stream=streams(), switched=switches, first=st.sampled_from(CHOICES))
+@in_two_lengths(25, 60, stream=streams(), switched=switches, first=st.sampled_from(CHOICES))
 def test_oracle_switching_at_any_time_keeps_the_law(stream, switched, first):
     def switch(engine: Engine, push: int) -> None:
         for at, name, choice in switched:

@@ -15,6 +15,7 @@ from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
 from middleware.sources.progress import ProgressSettings, SourceProgress, Verdict
+from tests.examples import in_two_lengths
 from tests.middleware.sources.test_bad_sources import Echo, sent
 from tests.middleware.streams import expected, pushes, run, standing, streams
 from tests.middleware.toys import arrival, hierarchy, raw
@@ -23,8 +24,7 @@ bounds = st.integers(4, 80)
 alphas = st.sampled_from([0.0, 0.5, 1.0])
 
 
-@settings(max_examples=60, deadline=None)
-@given(stream=streams(), max_held=bounds, alpha=alphas, k_us=st.sampled_from([None, 200]))
+@in_two_lengths(25, 60, stream=streams(), max_held=bounds, alpha=alphas, k_us=st.sampled_from([None, 200]))
 def test_oracle_at_the_bound_losses_are_recorded_and_only_they_are_missing(stream, max_held, alpha, k_us):
     unit = UnitSettings(FixedAlpha(alpha), slack=SlackSettings("fixed", k_us))
     engine_settings = EngineSettings(unit, allowed_lateness_us=400, max_held=max_held)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from middleware.detector import NOTHING, Spec, Step
@@ -24,6 +23,7 @@ from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
 from middleware.ordering.together import steps_of_keys
 from middleware.ordering.unit import OrderingUnit
+from tests.examples import in_two_lengths
 
 RAW = ("a", "b")
 SPEC = Spec("sums", "1.1", 1, RAW, ("sum", "odd"), ("sum",), horizon_us=3, keyed=True)
@@ -119,14 +119,15 @@ def figures(of: Engine) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("alpha", [FixedAlpha(0.0), FixedAlpha(0.4), AdaptiveAlpha()], ids=str)
-@given(
+@in_two_lengths(
+    10,
+    25,
     seed=st.integers(0, 2**32),
     late=st.sampled_from((0.0, 0.1, 0.5)),
     slack=st.sampled_from((SlackSettings(), SlackSettings("fixed", 20), SlackSettings("progress"))),
     raises_at=st.sampled_from((10**9, 10**9, 60)),
     breaks=st.sampled_from(("", "", "", "raises", "forgets")),
 )
-@settings(max_examples=25, deadline=None)
 def test_differential_an_engine_that_steps_keys_together_says_the_same(
     alpha: Any, seed: int, late: float, slack: SlackSettings, raises_at: int, breaks: str
 ) -> None:

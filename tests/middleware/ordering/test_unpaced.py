@@ -17,6 +17,7 @@ from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
 from middleware.sources.progress import ProgressSettings, SourceProgress, Verdict
+from tests.examples import in_two_lengths
 from tests.middleware.test_engine_law import arrival_orders, run, standing
 from tests.middleware.toys import arrival, hierarchy, raw
 
@@ -110,8 +111,9 @@ def test_the_first_entry_may_arrive_before_any_packet():
     assert progress.progress_us == {}
 
 
-@settings(max_examples=60, deadline=None)
-@given(
+@in_two_lengths(
+    20,
+    60,
     stream=arrival_orders(),
     entries=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 120), st.integers(1, 2)), max_size=8),
     alpha=st.sampled_from([0.0, 1.0]),

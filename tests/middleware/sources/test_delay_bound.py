@@ -6,12 +6,13 @@ from math import log
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from middleware.ordering.slack.estimators import SingleTime
 from middleware.ordering.slack.protocol import DelaySample
 from middleware.sources.delay_bound import FIRST_US, GROWTH, MOST_US, DelayBound, ReleaseTarget, waited_out
+from tests.examples import in_two_lengths
 
 MS = 1_000
 
@@ -27,8 +28,13 @@ def test_before_sources_are_settled_it_is_bett_where_packets_are_rare(delays_us:
             assert bound.wait_us <= bett.k_us + 1, "BETT falls below what it has just wanted; the bound may not"
 
 
-@settings(max_examples=30)
-@given(st.integers(0, 10**6), st.sampled_from([0.002, 0.01, 0.05]), st.sampled_from([1, 30, 400]))
+@in_two_lengths(
+    10,
+    30,
+    seed=st.integers(0, 10**6),
+    share=st.sampled_from([0.002, 0.01, 0.05]),
+    scale_ms=st.sampled_from([1, 30, 400]),
+)
 def test_the_late_share_tends_to_the_target_whatever_the_delays_are(seed: int, share: float, scale_ms: int):
     rng = Random(seed)
     bound = DelayBound(ReleaseTarget(share))

@@ -21,6 +21,7 @@ from simulator.physics.bodies import (
     Bodies,
 )
 from simulator.records import PERSONS, TICK_S, Col
+from tests.examples import in_two_lengths
 
 ANYWHERE = np.full(PERSONS, np.nan)
 
@@ -181,8 +182,7 @@ def test_who_is_not_there_stays_away():
     assert np.all(np.isfinite(bodies.columns))
 
 
-@given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@in_two_lengths(20, 60, seed=st.integers(0, 2**32 - 1))
 def test_no_order_makes_anybody_exceed_his_limits(seed: int):
     rng = np.random.default_rng(seed)
     bodies = Bodies(rng.uniform(-40, 40, (PERSONS, 2)), rng.uniform(-4, 4, PERSONS))
