@@ -33,11 +33,15 @@ _INDIRECT = ("official.foul", "official.offside")
 
 
 class PlayState(msgspec.Struct, frozen=True, gc=False):
-    """State: contacts and who was at the ball; the last touch of a ball that is out; who has an indirect free kick."""
+    """State: contacts and who was at the ball; the last touch of a ball that is out; who has an indirect free kick.
+
+    ``dead`` is the newest ``play.dead``, while the ball is dead.
+    """
 
     touches: Touches = Touches()
     last: LastTouch | None = None
     indirect: Team = ""
+    dead: Event | None = None
 
 
 class BallInPlay:
@@ -48,7 +52,9 @@ class BallInPlay:
     (:class:`~detectors.play.phase.PlayPhase`), such as ``since_us`` (when the stoppage began) and ``kick_us`` (when the
     restart was kicked), and ``out_by``, the team that put the ball out: as far as it is known then, so that of
     ``play.live`` is what the restart shows (6.5). ``indirect`` of ``play.live`` is True if the officials gave the
-    taker's team an indirect free kick (Law 13, 2025/26), for an offside or as a foul of that variant.
+    taker's team an indirect free kick (Law 13, 2025/26), for an offside or as a foul of that variant. If a free kick
+    shows that play had been stopped before the ball ran out, a newer version of ``play.dead`` says so: ``variant`` is
+    ``stop``, ``sign`` is ``free kick``.
     """
 
     def __init__(
@@ -64,8 +70,16 @@ class BallInPlay:
             name="ball_in_play",
             number="6.4",
             level=6,
-            inputs=("phase.dead", "phase.live", *TOUCH_KINDS, *_INDIRECT),
+            inputs=("phase.dead", "phase.live", "phase.stop", *TOUCH_KINDS, *_INDIRECT),
             outputs=("play.dead", "play.live"),
+            amends=("play.dead",),
+            known={
+                "play.dead": Known(
+                    "when the stoppage is known",
+                    "when a free kick shows that play had been stopped before the ball ran out",
+                    ("variant", "x_m", "y_m", "z_m", "confidence", "sign", "since_us", "out_by"),
+                )
+            },
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Laws 9 and 13 (2025/26)",
             variants={"play.dead": STOPPAGE_CAUSES, "play.live": ("start", *STOPPAGE_CAUSES)},
@@ -89,7 +103,14 @@ class BallInPlay:
             last = _last_touch(state.touches, payload, self.parameters) if payload.variant != "stop" else None
             by: Team = last.contact.team if last is not None else ""
             dead = _renamed("play.dead", event, payload, payload.team, payload.player, {"out_by": by})
-            return PlayState(state.touches, last, state.indirect), (dead,)
+            return PlayState(state.touches, last, state.indirect, dead), (dead,)
+        if event.kind == "phase.stop":
+            if state.dead is None:
+                return state, NOTHING
+            newer = msgspec.structs.replace(payload, detail={**payload.detail, "out_by": ""})
+            source, causes, dated_us = state.dead.source, (*state.dead.causes, event.id), state.dead.ts_us
+            dead = make_event("play.dead", event.ts_us, source, newer, causes=causes, dated_us=dated_us)
+            return state, (dead,)
         by = ""
         if state.last is not None:
             other = reconsidered(state.last, payload, self.pitch, self.kick, self.parameters)

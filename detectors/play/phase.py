@@ -28,8 +28,8 @@ rest, or with as much evidence as after a goal.
 A stream may begin at any time. Until the ball has stalled or was kicked from rest, the detector publishes nothing, and
 play counts as live.
 
-Both kinds are internal. 6.4 to 6.6 (:mod:`detectors.play.in_out`) turn them into ``play.dead``, ``play.live``, ``out``
-and ``goal.candidate``; 9.1 to 9.6 (:mod:`detectors.laws.restarts`) name the restart.
+All three kinds are internal. 6.4 to 6.6 (:mod:`detectors.play.in_out`) turn them into ``play.dead``, ``play.live``,
+``out`` and ``goal.candidate``; 9.1 to 9.6 (:mod:`detectors.laws.restarts`) name the restart.
 """
 
 from __future__ import annotations
@@ -110,11 +110,13 @@ from middleware.events import Event
 
 
 class PlayPhase:
-    """5.10: ``phase.dead`` and ``phase.live``: the ball is dead, the ball is in play again; ``variant`` is the cause.
+    """5.10: ``phase.dead``, ``phase.live``: the ball is dead, in play again; ``phase.stop``; ``variant`` is the cause.
 
     ``phase.dead`` has the position of the ball when the stoppage began. ``detail``: ``line`` (variant of the crossing,
     the end of a goal, or empty), ``sign`` (how a stop was seen: ``alone``, ``carried``, ``still``, ``calm``,
     ``unseen`` or ``official``, else empty), ``since_us`` (event time at which the stoppage began, microseconds).
+    ``phase.stop`` says of a stoppage that is known, with the same detail, that it was a stop before the ball ran out;
+    its ``sign`` is ``free kick``.
 
     ``phase.live`` has the taker, and the position of the kick. ``detail``: ``line`` as above; ``fallback`` (True if no
     kick from rest was detected); ``kick_us`` (event time of the kick); ``rest_s`` (seconds of rest before it);
@@ -153,14 +155,18 @@ class PlayPhase:
                 "official.stop",
                 "official.resume",
             ),
-            outputs=("phase.dead", "phase.live"),
+            outputs=("phase.dead", "phase.stop", "phase.live"),
             horizon_us=self.parameters.evidence.window_us,
-            internal=("phase.dead", "phase.live"),
+            internal=("phase.dead", "phase.live", "phase.stop"),
             parameters={**msgspec.to_builtins(self.parameters), **msgspec.structs.asdict(self.kick)},
             source="IFAB Laws 8, 9, 12-17; StreamTeam set plays; thresholds ours",
-            variants={"phase.dead": STOPPAGE_CAUSES, "phase.live": ("start", *STOPPAGE_CAUSES)},
-            untyped=("phase.dead", "phase.live"),
-            details={"phase.dead": DEAD, "phase.live": LIVE},
+            variants={
+                "phase.dead": STOPPAGE_CAUSES,
+                "phase.live": ("start", *STOPPAGE_CAUSES),
+                "phase.stop": ("stop",),
+            },
+            untyped=("phase.dead", "phase.live", "phase.stop"),
+            details={"phase.dead": DEAD, "phase.live": LIVE, "phase.stop": DEAD},
         )
 
     def initial(self) -> PhaseState:
@@ -186,7 +192,7 @@ class PlayPhase:
         if event.kind.startswith("official."):
             return self._obey_officials(state, event)
         if event.kind == "ball.accel_peak":
-            struck = not payload.detail["bounce"] and number(payload, "delta_v_m_s") >= self.parameters.play_m_s
+            struck = not payload.detail["bounce"] and self._is_struck(state, event.ts_us, payload)
             return (msgspec.structs.replace(state, peak=event), NOTHING) if struck else (state, NOTHING)
         if state.mode == "dead":
             return state, NOTHING
@@ -197,6 +203,15 @@ class PlayPhase:
             return msgspec.structs.replace(state, exit=event, mouth=mouth), NOTHING
         returned = payload.variant in IN_LINES
         return (msgspec.structs.replace(state, exit=None, mouth=None) if returned else state), NOTHING
+
+    def _is_struck(self, state: PhaseState, at_us: int, payload: EventPayload) -> bool:
+        """True if a change of the ball's velocity may be a contact: in play also a light one of a ball that rolls."""
+        delta_m_s, p = number(payload, "delta_v_m_s"), self.parameters
+        if state.mode == "dead" or delta_m_s >= p.play_m_s:
+            return delta_m_s >= p.play_m_s
+        in_hands = (payload.z_m or 0.0) >= p.stall.hand_low_m or at_us - state.handled.until_us <= p.stall.let_go_us
+        rolls = number(payload, "speed_before_m_s") >= p.rolls_m_s
+        return rolls and not in_hands and delta_m_s >= p.touch_m_s
 
     def _in_goal(self, state: PhaseState, event: Event, payload: EventPayload) -> Step[PhaseState]:
         """End play by a goal. By the post the net shows it: there the track may err by more than the ball's width."""
@@ -266,7 +281,7 @@ class PlayPhase:
             near = nearest(frame, ball.x_m, ball.y_m)
             rest = extend_rest(rest, self.parameters.rest, self.kick, self.pitch, now_us, frame, ball, near, unseen_us)
         if state.mode == "live":
-            watch = paced(state.watch, self.parameters.setting_off, now_us, frame)
+            watch = paced(state.watch, self.parameters.setting_off, self.pitch, now_us, frame)
             state = msgspec.structs.replace(state, watch=watch) if watch is not state.watch else state
         else:
             state = self._watched(state, now_us, frame, ball)
@@ -274,7 +289,7 @@ class PlayPhase:
             return self._while_dead(state, now_us, frame, ball, slow, rest)
         p, handled = self.parameters.stall, state.handled
         runs_on = not slow and self.pitch.inside(ball.x_m, ball.y_m, -p.far_in_m)
-        if runs_on and state.played and state.played[-1] <= now_us - p.alone_us:
+        if runs_on and state.played and state.played[-1].at_us <= now_us - p.alone_us:
             far = nearest(frame, ball.x_m, ball.y_m)
             near = far if far[0] is not None else near
         stall = update_stall(state.stall, p, now_us, ball, slow, near[1])
@@ -371,7 +386,7 @@ class PlayPhase:
 
     def _stopped_us(self, state: PhaseState, stall_us: int, calm_us: int) -> int:
         """When play was stopped: who moves the ball in a long calm, which began at ``calm_us``, does not play it."""
-        played = tuple(at_us for at_us in state.played if at_us < calm_us)
+        played = tuple(one.at_us for one in state.played if one.at_us < calm_us)
         return stopped_us(min(stall_us, calm_us), played, state.handled, self.parameters.stall)
 
     def _end_stalled(
@@ -397,14 +412,18 @@ class PlayPhase:
         )
         dead = make_event("phase.dead", now_us, by.source, stoppage, causes=(by.id,))
         watch = Watch(out_x_m=location_m(payload)[0])
-        return turned(state, "dead", cause, payload.variant, turned_us=now_us, watch=watch), (dead,)
+        after = turned(state, "dead", cause, payload.variant, played=state.played, turned_us=now_us, watch=watch)
+        return after, (dead,)
 
     def _while_dead(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest
     ) -> Step[PhaseState]:
         ended = None if slow else self._kicks.ended(state, now_us, frame, ball, rest, self._rest)
         if ended is not None:
-            return self._resume(ended, now_us, ball, self._kicks.left_from(ended, now_us, frame, ball, rest))
+            left = self._kicks.left_from(ended, now_us, frame, ball, rest)
+            after, (live,) = self._resume(ended, now_us, ball, left)
+            stop = self._kicks.stopped_before(state, live, left, now_us)
+            return after, (live,) if stop is None else (stop, live)
         if (begun := self._unseen.ended(state, now_us, frame, ball, rest)) is not None:
             return begun
         case = self._case(state, now_us, frame, ball, slow, rest)
@@ -417,8 +436,8 @@ class PlayPhase:
                 return self._correct(state, case, finding, now_us, ball)
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
-            turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest, watch=state.watch,
-            spread_m=state.spread_m,
+            played=state.played, turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest,
+            watch=state.watch, spread_m=state.spread_m,
         )  # fmt: skip
         return after, NOTHING
 
@@ -463,7 +482,7 @@ class PlayPhase:
                 begun_us = self._unseen.begun_us(state, played_us)
                 live = live_event(state, self.parameters.rest, at_us, ball, NO_REST, begun_us)
         live = corrected(live, finding, tuple(c.id for c in contacts if c.id != live.id))
-        played = (contacts[-1].at_us,) if contacts else ()
+        played = contacts[-1:]
         after = turned(state, "live", payload_of(live).variant, played=played, turned_us=live.ts_us)
         return after, (live,)
 

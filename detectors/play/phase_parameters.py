@@ -39,6 +39,9 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         play_spread_factor: or this many times the median distance of the nearest player at such changes, if it is more.
         spread_step_m: by how much each of them moves the median.
         play_m_s: least change of the ball's velocity at such a contact.
+        touch_m_s: the same in play of a ball that rolls: a light contact shows that it has not been stopped yet.
+        rolls_m_s: least speed before such a contact.
+        offence_m: a ball that ran out had been stopped after its last contact so near to the free kick that follows.
         guard_m: greatest distance from the ball of a defender who keeps it in play (``keeper_us``).
         others_us: a ball that flies after it lay for this long, farther than ``guard_m`` off, was played by others.
         all_players: with fewer in the frame, a player may have done it.
@@ -100,6 +103,16 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     ] = 2.0
     spread_step_m: Annotated[float, reason("As ``spread_step_m`` of contacts.")] = 0.05
     play_m_s: Annotated[float, reason("Ours: above the noise of optical velocities.")] = 2.0
+    touch_m_s: Annotated[
+        float, reason("Simulated seeds 645, 646, 651 and 655 to 659: stops after such touches of dribblers.")
+    ] = 0.8
+    rolls_m_s: Annotated[float, reason("The same matches: a ball that is picked up has lain, or nearly so.")] = 1.0
+    offence_m: Annotated[
+        float,
+        reason(
+            "Law 13.2; simulated seeds 645 to 660: 33 of 34 such free kicks have a contact so near, before the whistle."
+        ),
+    ] = 4.0
     guard_m: Annotated[float, reason("Ours: farther away he has left the ball alone.")] = 6.0
     others_us: Annotated[
         int, reason("Simulated seeds 401 to 448: at most 0.16 s in play, where a track jumps; else 0.56 s and more.")

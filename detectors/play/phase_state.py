@@ -48,7 +48,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         case: the case that a dead ball is in play again; None if nothing speaks for it.
         stopped: True if officials have stopped play.
         peak: a change of the ball's velocity, until the next frame shows who was there.
-        played: times of the newest contacts since the ball is in play, oldest first.
+        played: the newest contacts while the ball was in play, oldest first.
         turned_us: the event time of the newest transition.
         lost_us: time since which the ball is not seen; -1 if it is seen.
         seen_us: the newest frame with the ball; -1 before it.
@@ -71,7 +71,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     case: Case | None = None
     stopped: bool = False
     peak: Event | None = None
-    played: tuple[int, ...] = ()
+    played: tuple[Played, ...] = ()
     turned_us: int = -(2**62)
     lost_us: int = -1
     seen_us: int = -1
@@ -98,12 +98,12 @@ def with_peak(state: PhaseState, p: PhaseParameters, pitch: Pitch, peak: Event, 
         spread_m += p.spread_step_m if away_m > spread_m else -p.spread_step_m
     if player is None or away_m > max(p.play_m, p.play_spread_factor * spread_m):
         return msgspec.structs.replace(state, peak=None, spread_m=spread_m)
+    made = Played(peak.ts_us, player.object_id, player.team, x_m, y_m, peak.id)
     if state.mode != "dead":
-        played = (*state.played[1 - CONTACTS :], peak.ts_us)
+        played = (*state.played[1 - CONTACTS :], made)
         return msgspec.structs.replace(state, peak=None, played=played, spread_m=spread_m)
     case = state.case
     if pitch.inside(x_m, y_m):
-        made = Played(peak.ts_us, player.object_id, player.team, x_m, y_m, peak.id)
         case = with_contact(case or Case(peak.ts_us), made, p.evidence)
     return msgspec.structs.replace(state, peak=None, case=case)
 

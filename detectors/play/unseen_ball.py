@@ -42,8 +42,11 @@ class UnseenBall:
         p, watch = self.parameters, state.watch
         if watch.off_us < 0 or state.stopped:
             return None
-        ready = self._kicks.ready(state, rest)
-        if ready is None or (state.mode == "unknown" and not ready.shape):
+        found = self._kicks.ready(state, rest)
+        if found is None:
+            return None
+        ended, ready = found
+        if state.mode == "unknown" and not ready.shape:
             return None
         if ball is not None:
             away_m = math.hypot(ball.x_m - ready.x_m, ball.y_m - ready.y_m)
@@ -57,13 +60,14 @@ class UnseenBall:
                 return None
         kick_us = watch.off_us - p.setting_off.lag_us
         at_us = max(kick_us, now_us - p.evidence.window_us + 1, state.turned_us + 1)
-        live = live_event(state, p.rest, at_us, ball, ready, None, kick_us)
+        live = live_event(ended, p.rest, at_us, ball, ready, None, kick_us)
         # Before a kick-off the ball has been dead, also if the stream began when it lay at the centre already.
         lay = stalled_event(at_us - 1, ready.x_m, ready.y_m, 0.0, "still", ready.since_us)
         dead = (lay,) if state.mode == "unknown" else ()
+        stop = self._kicks.stopped_before(state, live, ready, now_us)
         kept = Watch(ball_x_m=watch.ball_x_m, ball_y_m=watch.ball_y_m, fresh_us=watch.fresh_us)
-        after = turned(state, "live", state.cause, turned_us=at_us, lost_us=state.lost_us, watch=kept)
-        return after, (*dead, live)
+        after = turned(ended, "live", ended.cause, turned_us=at_us, lost_us=state.lost_us, watch=kept)
+        return after, (*dead, *(() if stop is None else (stop,)), live)
 
     def found_outside(self, state: PhaseState, now_us: int, ball: BallState, unseen_us: int) -> PhaseState:
         """The state with a ball in play that is found outside, without having been seen to cross a line.
@@ -119,7 +123,7 @@ class UnseenBall:
     def stopped(self, state: PhaseState, now_us: int, frame: Frame) -> Step[PhaseState]:
         """Stop play if all players have been calm for long, and the ball has not been seen for a while."""
         p, about = self.parameters, "phase.dead"
-        watch = paced(state.watch, p.setting_off, now_us, frame)
+        watch = paced(state.watch, p.setting_off, self.pitch, now_us, frame)
         if watch is state.watch:
             return state, NOTHING
         calm_us, path = watch.calm_us, "phase.setting_off.stopped_us"

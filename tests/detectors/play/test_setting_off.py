@@ -12,7 +12,7 @@ from detectors.play.phase_parameters import PhaseParameters
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, BodyState, build_frame
 from middleware.events import Event
-from tests.detectors.scene import Point, ball_track, cast, concluded, fold, path, rows_of, stay
+from tests.detectors.scene import Point, ball_track, body, cast, concluded, fold, path, rows_of, stay
 
 SHEET = MatchSheet(attacks_positive_x="home")
 STEP_S = 0.04
@@ -53,6 +53,11 @@ def test_who_stood_outside_the_line_has_thrown_a_lost_ball_when_everybody_sets_o
     restart = next(event for event in events if event.kind == "restart.throw_in")
     assert restart.payload.player == "away_6"
     assert 6.6e6 <= restart.ts_us <= 7.1e6
+
+
+def test_teams_that_come_back_from_the_touchline_after_a_break_have_not_thrown_the_ball():
+    players = [msgspec.structs.replace(one, y_m=33.0) for one in cast()] + [body("away_12", 1.0, 34.3)]
+    assert found(filmed(OUT, 12.0, 7.0, players)) == []
 
 
 def test_who_stood_at_the_corner_has_taken_the_kick():
