@@ -166,6 +166,7 @@ KIND_NAMES: Final[Mapping[str, str]] = {
     "phase.in": "Phase with the ball",
     "phase.live": "Ball live",
     "phase.out": "Phase without the ball",
+    "phase.stop": "Ball stopped before it ran out",
     "play.dead": "Ball out of play",
     "play.live": "Ball in play",
     "player.down": "Player down",

@@ -15,6 +15,7 @@ import msgspec
 from detectors.decisions import at_least, at_most
 from detectors.play.restart_kicks import PenaltyShape, RestartKickParameters, kick_off_shape, penalty_shape
 from detectors.reasons import reason
+from football.match_sheet import Team
 from football.payloads import BallState, BodyState, Frame
 from football.pitch import Pitch
 
@@ -138,11 +139,14 @@ _WALKS_M_S = 1.0
 JUMPED = 2
 
 
-def nearest(frame: Frame, x_m: float, y_m: float) -> tuple[BodyState | None, float]:
-    """The player nearest to a position, and his distance in metres; None and infinity without players."""
+def nearest(frame: Frame, x_m: float, y_m: float, but: Team = "") -> tuple[BodyState | None, float]:
+    """The player nearest to a position, and his distance in metres; None and infinity without players.
+
+    The players of the team ``but`` do not count.
+    """
     best: BodyState | None = None
     best_m2 = math.inf
-    for player in frame.players:
+    for player in frame.players if not but else (one for one in frame.players if one.team != but):
         dx_m, dy_m = player.x_m - x_m, player.y_m - y_m
         distance_m2 = dx_m * dx_m + dy_m * dy_m
         if distance_m2 < best_m2:

@@ -140,8 +140,10 @@ class EndingKicks:
         It comes with the state that the restart ends, with the cause that fits it.
         """
         p, ready = self.parameters, ready_at(state.watch, self.parameters.setting_off, self.pitch, state.cause)
+        stopped = msgspec.structs.replace(state, cause="stop", line="")
         if ready is not None:
-            return state, ready
+            # A period that ended with the ball out: the next one begins with a kick-off.
+            return (stopped if ready.shape and state.cause in LINE_CAUSES else state), ready
         if rest.found_us < 0 and rest.last_us - rest.fresh_us >= p.rest.frozen_us:
             # Its position is repeated: others may pass where it lay, once its taker has left it.
             rest = msgspec.structs.replace(rest, taker=rest.closest, taker_m=rest.closest_m)
@@ -155,7 +157,6 @@ class EndingKicks:
             return None
         if may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m):
             return state, rest
-        stopped = msgspec.structs.replace(state, cause="stop", line="")
         waited = state.cause in LINE_CAUSES and until_us - rest.put_us >= p.lay_us
         fits = waited and may_restart(self.pitch, self.kick, stopped.cause, stopped.line, rest.x_m, rest.y_m)
         return (stopped, rest) if fits else None

@@ -70,7 +70,9 @@ from detectors.play.phase_state import (
     PhaseState,
     ended_by_silence,
     is_repeated,
+    is_struck,
     live_event,
+    reach_m,
     stalled_event,
     turned,
     with_peak,
@@ -100,7 +102,6 @@ from football.payloads import (
     Scalar,
     frame_of,
     location_m,
-    number,
     payload_of,
     time_us,
 )
@@ -192,7 +193,7 @@ class PlayPhase:
         if event.kind.startswith("official."):
             return self._obey_officials(state, event)
         if event.kind == "ball.accel_peak":
-            struck = not payload.detail["bounce"] and self._is_struck(state, event.ts_us, payload)
+            struck = not payload.detail["bounce"] and is_struck(state, self.parameters, event.ts_us, payload)
             return (msgspec.structs.replace(state, peak=event), NOTHING) if struck else (state, NOTHING)
         if state.mode == "dead":
             return state, NOTHING
@@ -203,15 +204,6 @@ class PlayPhase:
             return msgspec.structs.replace(state, exit=event, mouth=mouth), NOTHING
         returned = payload.variant in IN_LINES
         return (msgspec.structs.replace(state, exit=None, mouth=None) if returned else state), NOTHING
-
-    def _is_struck(self, state: PhaseState, at_us: int, payload: EventPayload) -> bool:
-        """True if a change of the ball's velocity may be a contact: in play also a light one of a ball that rolls."""
-        delta_m_s, p = number(payload, "delta_v_m_s"), self.parameters
-        if state.mode == "dead" or delta_m_s >= p.play_m_s:
-            return delta_m_s >= p.play_m_s
-        in_hands = (payload.z_m or 0.0) >= p.stall.hand_low_m or at_us - state.handled.until_us <= p.stall.let_go_us
-        rolls = number(payload, "speed_before_m_s") >= p.rolls_m_s
-        return rolls and not in_hands and delta_m_s >= p.touch_m_s
 
     def _in_goal(self, state: PhaseState, event: Event, payload: EventPayload) -> Step[PhaseState]:
         """End play by a goal. By the post the net shows it: there the track may err by more than the ball's width."""
@@ -300,7 +292,7 @@ class PlayPhase:
         if not slow and state.mode == "live" and self._kicks.is_played_by_others(rest, now_us, frame, ball):
             lay = msgspec.structs.replace(NO_STALL, alone_us=min(rest.put_us, now_us - self.parameters.stall.alone_us))
             return self._end_stalled(state, now_us, ball, lay, rest)
-        if (slow or stall.far_us >= 0) and self._is_stopped(state, stall, now_us, ball, near[0]):
+        if (slow or stall.far_us >= 0) and self._is_stopped(state, stall, now_us, frame, ball, near[0]):
             return self._end_stalled(state, now_us, ball, stall, rest)
         if at_hands(p, ball.z_m):
             away_m = near[1] if near[0] is not None else nearest(frame, ball.x_m, ball.y_m)[1]
@@ -362,11 +354,15 @@ class PlayPhase:
         return msgspec.structs.replace(state, watch=watch)
 
     def _is_stopped(
-        self, state: PhaseState, stall: Stall, now_us: int, ball: BallState, near: BodyState | None
+        self, state: PhaseState, stall: Stall, now_us: int, frame: Frame, ball: BallState, near: BodyState | None
     ) -> bool:
-        """True if the ball has stalled, unless a defender keeps it in the penalty area that he defends."""
+        """True if the ball has stalled, unless a defender keeps it in the penalty area that he defends.
+
+        An attacker who is tracked nearer to a ball in hands has it only if no defender is as near as places are good.
+        """
         p, about = self.parameters, "phase.dead"
-        if not stall_sign(stall, p.stall, now_us)[0]:
+        sign = stall_sign(stall, p.stall, now_us)[0]
+        if not sign:
             return False
         if near is not None:
             away_m = math.hypot(near.x_m - ball.x_m, near.y_m - ball.y_m)
@@ -380,8 +376,13 @@ class PlayPhase:
         kept = is_kept(state.handled, p.stall, now_us, p.rest_us)
         if calm_us >= 0 and now_us - calm_us >= p.setting_off.stopped_us and not kept:
             return True
-        return near.team == attackers or at_least(
-            "time that the defender keeps the ball", held_us, p.keeper_us, "phase.keeper_us", about
+        if near.team == attackers and sign == "carried":
+            defender = nearest(frame, ball.x_m, ball.y_m, but=attackers)
+            near = defender[0] if defender[1] <= reach_m(p, state.spread_m) else near
+        return (
+            near is None
+            or near.team == attackers
+            or at_least("time that the defender keeps the ball", held_us, p.keeper_us, "phase.keeper_us", about)
         )
 
     def _stopped_us(self, state: PhaseState, stall_us: int, calm_us: int) -> int:

@@ -15,7 +15,7 @@ from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.setting_off import NO_WATCH, Watch
 from detectors.play.stalls import NO_STALL, NOT_HANDLED, Handled, Stall
 from football.match_sheet import Team
-from football.payloads import BallState, EventPayload, Frame, Scalar, location_m, payload_of
+from football.payloads import BallState, EventPayload, Frame, Scalar, location_m, number, payload_of
 from football.pitch import Pitch
 from middleware.events import Event
 
@@ -89,6 +89,21 @@ def turned(state: PhaseState, mode: str, cause: str, line: str = "", **kept: Any
     return PhaseState(mode, cause, line, None, state.attacks_x, spread_m=state.spread_m, **kept)
 
 
+def reach_m(p: PhaseParameters, spread_m: float) -> float:
+    """How far from a player a ball that he plays may be tracked: as places of this input are good."""
+    return max(p.play_m, p.play_spread_factor * spread_m)
+
+
+def is_struck(state: PhaseState, p: PhaseParameters, at_us: int, payload: EventPayload) -> bool:
+    """True if a change of the ball's velocity may be a contact: in play also a light one of a ball that rolls."""
+    delta_m_s = number(payload, "delta_v_m_s")
+    if state.mode == "dead" or delta_m_s >= p.play_m_s:
+        return delta_m_s >= p.play_m_s
+    in_hands = (payload.z_m or 0.0) >= p.stall.hand_low_m or at_us - state.handled.until_us <= p.stall.let_go_us
+    rolls = number(payload, "speed_before_m_s") >= p.rolls_m_s
+    return rolls and not in_hands and delta_m_s >= p.touch_m_s
+
+
 def with_peak(state: PhaseState, p: PhaseParameters, pitch: Pitch, peak: Event, frame: Frame) -> PhaseState:
     """Count a change of the ball's velocity near a player as his contact: as near as places of this input are good."""
     x_m, y_m = location_m(payload_of(peak))
@@ -96,7 +111,7 @@ def with_peak(state: PhaseState, p: PhaseParameters, pitch: Pitch, peak: Event, 
     spread_m = state.spread_m
     if state.mode == "live" and player is not None:
         spread_m += p.spread_step_m if away_m > spread_m else -p.spread_step_m
-    if player is None or away_m > max(p.play_m, p.play_spread_factor * spread_m):
+    if player is None or away_m > reach_m(p, spread_m):
         return msgspec.structs.replace(state, peak=None, spread_m=spread_m)
     made = Played(peak.ts_us, player.object_id, player.team, x_m, y_m, peak.id)
     if state.mode != "dead":

@@ -207,6 +207,9 @@ def _at_spot(
     line: str, attacks_x: Team,
 ) -> tuple[BodyState | None, bool]:  # fmt: skip
     """The player at the place of the restart, and whether the teams are lined up for a kick-off."""
+    body, away_m = nearest(frame, 0.0, 0.0)
+    if body is not None and away_m <= p.centre_m and kick_off_shape(kick, frame, 0.0, 0.0):
+        return body, True
     if cause == "touch":
         outside = [
             (abs(body.x_m - watch.out_x_m), body)
@@ -222,10 +225,7 @@ def _at_spot(
             body, away_m = nearest(frame, x_m, y_m)
             if body is not None and away_m <= p.corner_m and body.team == attackers:
                 return body, False
-        return None, False
-    body, away_m = nearest(frame, 0.0, 0.0)
-    shape = body is not None and away_m <= p.centre_m and kick_off_shape(kick, frame, 0.0, 0.0)
-    return (body if shape else None), shape
+    return None, False
 
 
 def _distance(found: tuple[float, BodyState]) -> float:

@@ -23,7 +23,7 @@ _LOSS_SHARE, _LOSS_M = 0.9, 0.009
 _BLUR = 0.0035
 #: An opponent so near before the ball, and so near to its way, is in the way: distance, then all of and none of it.
 _SHUT_M, _SHUT_ALL_M, _SHUT_NONE_M = 2.2, 0.45, 1.0
-#: What is left of the chance of a pass straight at him.
+#: What is left of the chance of a pass or shot straight at him.
 _SHUT_SHARE = 0.1
 
 
@@ -102,7 +102,7 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
 
 
 def _in_the_way(state: State, row: int, x: float, y: float, targets: Floats) -> Floats:
-    """Return how much (0..1) an opponent right before the ball stands in the way to each of (n, 4) targets.
+    """Return how much (0..1) an opponent right before the ball stands in the way to each of (n, 2 or more) targets.
 
     Nobody plays the ball into the legs of the opponent before him; he turns away, carries on or passes elsewhere.
     """
@@ -214,12 +214,17 @@ def shot(state: State, row: int, *, header: bool = False) -> Action:
     aim_y = side * float(state.rng.uniform(0.6, 3.2))
     aim_z = float(abs(state.rng.normal(0.5, 0.6))) + 0.15
     target = (goal_x, aim_y, min(aim_z, 2.1))
-    return Action("shot", "header" if header else "foot", -1, target, 25.0, 0.0, _lure(deep, y) * chance * 0.82**bodies)
+    value = _lure(deep, y) * chance * 0.93**bodies
+    if not header:
+        # Who blocks a shot stretches farther than for a pass.
+        shut = min(1.0, 2.0 * float(_in_the_way(state, row, x, y, np.array([target]))[0]))
+        value *= 1.0 - (1.0 - _SHUT_SHARE) * shut
+    return Action("shot", "header" if header else "foot", -1, target, 25.0, 0.0, value)
 
 
 def _lure(deep_m: float, across_m: float) -> float:
     """Return the factor by which players overrate long shots; without it hardly anybody would try one."""
-    return float(np.interp(math.hypot(deep_m, across_m), [11.0, 17.0, 24.0, 30.0], [0.35, 0.54, 0.87, 0.7]))
+    return float(np.interp(math.hypot(deep_m, across_m), [11.0, 17.0, 24.0, 30.0], [0.35, 0.57, 0.95, 0.76]))
 
 
 def cross(state: State, row: int) -> Action | None:

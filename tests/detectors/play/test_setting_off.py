@@ -71,6 +71,11 @@ def test_a_kick_off_that_nobody_sees_is_taken_from_the_line_up():
     assert ("restart.kick_off", "", "home") in rows_of(events)
 
 
+def test_a_half_that_ended_with_the_ball_out_is_followed_by_a_kick_off_that_nobody_sees():
+    events = found(filmed(OUT, 9.0, 7.0, cast(home_9=(0.4, 0.0), home_10=(-1.0, 2.0))))
+    assert ("restart.kick_off", "", "home") in rows_of(events)
+
+
 @pytest.mark.parametrize("off_s", [7.0, 99.0], ids=["nobody stands ready", "nobody sets off"])
 def test_one_sign_alone_is_no_restart(off_s):
     players = cast(home_8=(4.0, 30.0)) if off_s < 9.0 else cast(away_6=(1.0, 34.3))

@@ -6,9 +6,10 @@ import itertools
 
 import pytest
 
+from detectors.emission import make_event
 from detectors.play.phase import PlayPhase
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, build_frame
+from football.payloads import BallState, EventPayload, build_frame
 from middleware.events import Event
 from tests.detectors.scene import cast, fold
 
@@ -52,3 +53,15 @@ def test_the_right_heights_show_it_sooner():
 )
 def test_any_other_ball_is_live(other):
     assert walk(**other) == []
+
+
+@pytest.mark.parametrize(("keeper_m", "signs"), [(0.9, []), (3.0, ["carried"])], ids=["a goalkeeper", "nobody else"])
+def test_an_attacker_tracked_nearer_than_the_goalkeeper_has_not_taken_the_ball_from_his_hands(keeper_m, signs):
+    frames = [make_event("direction", 0, "match", EventPayload("right", "home"))]
+    for i in range(100):
+        x_m = 42.0 + 0.04 * i
+        bodies = cast(home_9=(x_m - 0.3, -9.0), away_1=(x_m - keeper_m, -9.0))
+        ball = BallState(x_m, -9.0, ERRING[i % 6], 1.0, 0.0, 0.0, 40_000)
+        ordered = tuple(sorted(bodies, key=lambda body: body.object_id))
+        frames.append(Event("frame", 40_000 * i, "frame", i, build_frame(ball, ordered)))
+    assert [dead.payload.detail["sign"] for dead in fold(PlayPhase(MatchSheet()), frames)] == signs
