@@ -31,7 +31,7 @@ LATE_MOST_US = 600_000
 @pytest.fixture(scope="module")
 def stream():
     """(sheet, batches of encoded blocks) of some generated seconds through radio."""
-    recording, _ = simulate(Simulation(duration_s=5.0))
+    recording, _ = simulate(Simulation(duration_s=7.0, seed=45))
     blocks = [(b.arrival_us, wire.encode(b)) for b in transmit(recording, channel_named("rtls"), 3).blocks()]
     size = len(blocks) // BATCHES + 1
     return recording.sheet, [blocks[at : at + size] for at in range(0, len(blocks), size)]
@@ -116,8 +116,8 @@ def test_oracle_a_match_that_was_far_behind_finds_the_same_events_and_learns_no_
     pipelines = {id(follower): MatchPipeline(sheet, TIGHT) for follower in (live, behind)}
     folded_us = FOLDED_SHARE * pipelines[id(behind)].far_behind_us
     for follower in (live, behind):
-        # In time for a second, then far behind for two and a half, and in time again.
-        for middle, blocks in groupby(framed, lambda block: 1_000_000 <= block[0] - begin_us < 3_500_000):
+        # In time for a second, then far behind until the fifth, and in time again.
+        for middle, blocks in groupby(framed, lambda block: 1_000_000 <= block[0] - begin_us < 5_000_000):
             was_behind = middle and follower is behind
             span_us = folded_us if was_behind else 250_000
             for portion in divided(blocks, lambda block, span_us=span_us: span_us):
