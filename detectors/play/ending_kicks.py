@@ -10,12 +10,13 @@ from detectors.decisions import at_least, at_most
 from detectors.emission import make_event
 from detectors.play.dead_ball_kicks import Rest, apart_m, carried_on, travelled_m
 from detectors.play.phase_parameters import PhaseParameters
-from detectors.play.phase_state import LINE_CAUSES, PhaseState
+from detectors.play.phase_state import LINE_CAUSES, PhaseState, as_stop
 from detectors.play.restart_kicks import RestartKickParameters, attackers_of, may_restart, touch_distance_m
 from detectors.play.setting_off import ready_at
 from football.constants import BALL_SPEED_MAX_M_S
 from football.payloads import BallState, EventPayload, Frame, Scalar, payload_of, time_us
 from football.pitch import Pitch, end_of
+from middleware.detector import NOTHING
 from middleware.events import Event
 
 
@@ -35,7 +36,7 @@ class EndingKicks:
         waited = lay_us >= p.lay_us or (lay_us >= p.rest_us and self.set_off_with(state, rest.last_us))
         if state.cause not in LINE_CAUSES or not (rest.shape or rest.penalty == "shoot-out" or waited):
             return None
-        stopped = msgspec.structs.replace(state, cause="stop", line="")
+        stopped = as_stop(state)
         return stopped if self.is_kicked(stopped, now_us, frame, ball, rest, least) else None
 
     def is_kicked(
@@ -84,8 +85,8 @@ class EndingKicks:
         off_us, p = state.watch.off_us, self.parameters.setting_off
         return off_us >= 0 and abs(off_us - p.lag_us - kick_us) <= p.apart_us
 
-    def stopped_before(self, state: PhaseState, live: Event, rest: Rest, now_us: int) -> Event | None:
-        """The ``phase.stop`` of a ball that ran out, or went in the goal, after play had been stopped.
+    def stopped_before(self, state: PhaseState, live: Event, rest: Rest, now_us: int) -> tuple[Event, ...]:
+        """The ``phase.stop`` of a ball that ran out, or went in the goal, after play had been stopped; else nothing.
 
         A free kick is taken from the place of the offence (Law 13.2): so play was stopped soon after the last contact
         there. It comes before ``live``.
@@ -93,21 +94,21 @@ class EndingKicks:
         p, cause = self.parameters, payload_of(live).variant
         free_kick = cause == "stop" if state.cause in LINE_CAUSES else state.cause == "goal"
         if not free_kick or rest.shape or rest.penalty:
-            return None
+            return NOTHING
         x_m, y_m = rest.x_m, rest.y_m
         if cause == "goal" and self.pitch.in_goal_area(x_m, y_m, end_of(x_m), self.kick.goal_area_slack_m):
-            return None  # It may be a goal kick.
+            return NOTHING  # It may be a goal kick.
         if math.hypot(x_m, y_m) <= p.offence_m:
-            return None  # It may be a kick-off.
+            return NOTHING  # It may be a kick-off.
         there = [one for one in state.played if math.hypot(one.x_m - x_m, one.y_m - y_m) <= p.offence_m]
         if not there:
-            return None
+            return NOTHING
         since_us = there[-1].at_us + p.stall.whistle_us
         kick_us = time_us(payload_of(live), "kick_us")
         at_us = max(kick_us - 1, now_us - p.evidence.window_us + 1, state.turned_us + 1)
         detail: dict[str, Scalar] = {"line": state.line, "sign": "free kick", "since_us": since_us}
         payload = EventPayload("stop", x_m=x_m, y_m=y_m, confidence=0.9, detail=detail)
-        return make_event("phase.stop", at_us, f"ball:{since_us}/free kick", payload, causes=(there[-1].id,))
+        return (make_event("phase.stop", at_us, f"ball:{since_us}/free kick", payload, causes=(there[-1].id,)),)
 
     def _was_no_goal(self, state: PhaseState, rest: Rest) -> bool:
         """True if everybody has waited for a ball in the goal area, and set off: it was in the net from behind."""
@@ -140,10 +141,10 @@ class EndingKicks:
         It comes with the state that the restart ends, with the cause that fits it.
         """
         p, ready = self.parameters, ready_at(state.watch, self.parameters.setting_off, self.pitch, state.cause)
-        stopped = msgspec.structs.replace(state, cause="stop", line="")
+        ran_out = state.cause in LINE_CAUSES
         if ready is not None:
             # A period that ended with the ball out: the next one begins with a kick-off.
-            return (stopped if ready.shape and state.cause in LINE_CAUSES else state), ready
+            return (as_stop(state) if ready.shape and ran_out else state), ready
         if rest.found_us < 0 and rest.last_us - rest.fresh_us >= p.rest.frozen_us:
             # Its position is repeated: others may pass where it lay, once its taker has left it.
             rest = msgspec.structs.replace(rest, taker=rest.closest, taker_m=rest.closest_m)
@@ -157,6 +158,6 @@ class EndingKicks:
             return None
         if may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m):
             return state, rest
-        waited = state.cause in LINE_CAUSES and until_us - rest.put_us >= p.lay_us
+        stopped, waited = as_stop(state), ran_out and until_us - rest.put_us >= p.lay_us
         fits = waited and may_restart(self.pitch, self.kick, stopped.cause, stopped.line, rest.x_m, rest.y_m)
         return (stopped, rest) if fits else None

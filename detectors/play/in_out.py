@@ -107,10 +107,10 @@ class BallInPlay:
         if event.kind == "phase.stop":
             if state.dead is None:
                 return state, NOTHING
-            newer = msgspec.structs.replace(payload, detail={**payload.detail, "out_by": ""})
-            source, causes, dated_us = state.dead.source, (*state.dead.causes, event.id), state.dead.ts_us
-            dead = make_event("play.dead", event.ts_us, source, newer, causes=causes, dated_us=dated_us)
-            return state, (dead,)
+            was, known = state.dead, msgspec.structs.replace(payload, detail={**payload.detail, "out_by": ""})
+            causes = (*was.causes, event.id)
+            newer = msgspec.structs.replace(was, ts_us=event.ts_us, payload=known, causes=causes, dated_us=was.ts_us)
+            return state, (newer,)
         by = ""
         if state.last is not None:
             other = reconsidered(state.last, payload, self.pitch, self.kick, self.parameters)

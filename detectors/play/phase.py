@@ -68,6 +68,7 @@ from detectors.play.phase_state import (
     LIVE,
     STOPPAGE_CAUSES,
     PhaseState,
+    as_stop,
     ended_by_silence,
     is_repeated,
     is_struck,
@@ -111,13 +112,13 @@ from middleware.events import Event
 
 
 class PlayPhase:
-    """5.10: ``phase.dead``, ``phase.live``: the ball is dead, in play again; ``phase.stop``; ``variant`` is the cause.
+    """5.10: ``phase.dead`` and ``phase.live``: the ball is dead, the ball is in play again; ``variant`` is the cause.
 
     ``phase.dead`` has the position of the ball when the stoppage began. ``detail``: ``line`` (variant of the crossing,
     the end of a goal, or empty), ``sign`` (how a stop was seen: ``alone``, ``carried``, ``still``, ``calm``,
     ``unseen`` or ``official``, else empty), ``since_us`` (event time at which the stoppage began, microseconds).
-    ``phase.stop`` says of a stoppage that is known, with the same detail, that it was a stop before the ball ran out;
-    its ``sign`` is ``free kick``.
+    ``phase.stop`` follows upon it if a free kick shows that play had been stopped before the ball ran out. It has the
+    position of the free kick, and the same detail; its ``sign`` is ``free kick``.
 
     ``phase.live`` has the taker, and the position of the kick. ``detail``: ``line`` as above; ``fallback`` (True if no
     kick from rest was detected); ``kick_us`` (event time of the kick); ``rest_s`` (seconds of rest before it);
@@ -314,7 +315,7 @@ class PlayPhase:
         if not slow and is_kept(state.handled, p.stall, rest.last_us, p.rest_us):
             rest = NO_REST  # The ball was in a goalkeeper's hands.
         if mode == "live":
-            stop = msgspec.structs.replace(state, cause="stop", line="")
+            stop = as_stop(state)
             if not slow and self._kicks.is_kicked(stop, now_us, frame, ball, rest, self._rest):
                 left_rest = rest
             if left_rest is not None and self._sets_off(state, left_rest):
@@ -376,13 +377,11 @@ class PlayPhase:
         kept = is_kept(state.handled, p.stall, now_us, p.rest_us)
         if calm_us >= 0 and now_us - calm_us >= p.setting_off.stopped_us and not kept:
             return True
-        if near.team == attackers and sign == "carried":
-            defender = nearest(frame, ball.x_m, ball.y_m, but=attackers)
-            near = defender[0] if defender[1] <= reach_m(p, state.spread_m) else near
-        return (
-            near is None
-            or near.team == attackers
-            or at_least("time that the defender keeps the ball", held_us, p.keeper_us, "phase.keeper_us", about)
+        by_attacker = near.team == attackers
+        if by_attacker and sign == "carried":
+            by_attacker = nearest(frame, ball.x_m, ball.y_m, but=attackers)[1] > reach_m(p, state.spread_m)
+        return by_attacker or at_least(
+            "time that the defender keeps the ball", held_us, p.keeper_us, "phase.keeper_us", about
         )
 
     def _stopped_us(self, state: PhaseState, stall_us: int, calm_us: int) -> int:
@@ -423,8 +422,7 @@ class PlayPhase:
         if ended is not None:
             left = self._kicks.left_from(ended, now_us, frame, ball, rest)
             after, (live,) = self._resume(ended, now_us, ball, left)
-            stop = self._kicks.stopped_before(state, live, left, now_us)
-            return after, (live,) if stop is None else (stop, live)
+            return after, (*self._kicks.stopped_before(state, live, left, now_us), live)
         if (begun := self._unseen.ended(state, now_us, frame, ball, rest)) is not None:
             return begun
         case = self._case(state, now_us, frame, ball, slow, rest)

@@ -41,7 +41,8 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         play_m_s: least change of the ball's velocity at such a contact.
         touch_m_s: the same in play of a ball that rolls: a light contact shows that it has not been stopped yet.
         rolls_m_s: least speed before such a contact.
-        offence_m: a ball that ran out had been stopped after its last contact so near to the free kick that follows.
+        offence_m: a ball that ran out had been stopped after its last contact so near to the free kick that follows;
+            so near to the centre spot the kick may be a kick-off.
         guard_m: greatest distance from the ball of a defender who keeps it in play (``keeper_us``).
         others_us: a ball that flies after it lay for this long, farther than ``guard_m`` off, was played by others.
         all_players: with fewer in the frame, a player may have done it.

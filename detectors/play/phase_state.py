@@ -89,6 +89,11 @@ def turned(state: PhaseState, mode: str, cause: str, line: str = "", **kept: Any
     return PhaseState(mode, cause, line, None, state.attacks_x, spread_m=state.spread_m, **kept)
 
 
+def as_stop(state: PhaseState) -> PhaseState:
+    """The stoppage as one whose cause is a stop, before the ball ran out if it did."""
+    return msgspec.structs.replace(state, cause="stop", line="")
+
+
 def reach_m(p: PhaseParameters, spread_m: float) -> float:
     """How far from a player a ball that he plays may be tracked: as places of this input are good."""
     return max(p.play_m, p.play_spread_factor * spread_m)

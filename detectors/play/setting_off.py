@@ -206,7 +206,10 @@ def _at_spot(
     watch: Watch, p: SettingOffParameters, kick: RestartKickParameters, pitch: Pitch, frame: Frame, cause: str,
     line: str, attacks_x: Team,
 ) -> tuple[BodyState | None, bool]:  # fmt: skip
-    """The player at the place of the restart, and whether the teams are lined up for a kick-off."""
+    """The player at the place of the restart, and whether the teams are lined up for a kick-off.
+
+    They may be after any cause, since a half may end with the ball out.
+    """
     body, away_m = nearest(frame, 0.0, 0.0)
     if body is not None and away_m <= p.centre_m and kick_off_shape(kick, frame, 0.0, 0.0):
         return body, True

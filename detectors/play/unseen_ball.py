@@ -67,7 +67,7 @@ class UnseenBall:
         stop = self._kicks.stopped_before(state, live, ready, now_us)
         kept = Watch(ball_x_m=watch.ball_x_m, ball_y_m=watch.ball_y_m, fresh_us=watch.fresh_us)
         after = turned(ended, "live", ended.cause, turned_us=at_us, lost_us=state.lost_us, watch=kept)
-        return after, (*dead, *(() if stop is None else (stop,)), live)
+        return after, (*dead, *stop, live)
 
     def found_outside(self, state: PhaseState, now_us: int, ball: BallState, unseen_us: int) -> PhaseState:
         """The state with a ball in play that is found outside, without having been seen to cross a line.

@@ -54,6 +54,6 @@ def test_a_panasonic_head_that_asks_for_digest_is_steered_by_the_right_user_only
         assert head.executed == 0
         right = CameraController(CirclingBall(), Mount(), profile, Address(host, port, "cam", "secret"), "aw").start()
         try:
-            eventually(lambda: head.pose().tilt_deg < -1)
+            eventually(lambda: head.pose().tilt_deg < -3)
         finally:
             right.stop()

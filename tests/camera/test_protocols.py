@@ -83,7 +83,7 @@ def test_a_head_that_asks_for_a_user_is_steered_by_the_right_one_only(
         assert head.executed == 0
         right = CameraController(CirclingBall(), MOUNT, profile, Address(host, port, "cam", "secret"), name).start()
         try:
-            eventually(lambda: head.pose().tilt_deg < -1)
+            eventually(lambda: head.pose().tilt_deg < -5)
         finally:
             right.stop()
 

@@ -198,13 +198,14 @@ def test_with_the_number_of_sources_nothing_is_late_and_the_start_is_cheap(numbe
     assert result.latency_us.mean() / 1000 <= 230
 
 
+@pytest.mark.parametrize("events", [2_500, pytest.param(8_400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", METHODS)
-def test_every_event_leaves_once_whatever_the_policy(method: Method, shared_data: Path):
-    rows = rows_of(shared_data / "ooo" / "d-5.csv.gz")[:2_500]
+def test_every_event_leaves_once_whatever_the_policy(method: Method, events: int, shared_data: Path):
+    rows = rows_of(shared_data / "ooo" / "d-5.csv.gz")[:events]
     result = order_rows(rows, SlackSettings(method, profile="literal"))
     assert sorted(result.ts_us) == sorted(row.ts_us for row in rows)
     assert result.out_of_order > 0
-    assert len(result.k_us) == result.events == 2_500
+    assert len(result.k_us) == result.events == events
     assert (result.latency_us >= 0).all()
 
 
