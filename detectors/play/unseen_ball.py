@@ -11,6 +11,7 @@ from detectors.decisions import at_least, at_most
 from detectors.emission import make_event
 from detectors.play.dead_ball_kicks import Rest, apart_m, left_unseen_us
 from detectors.play.ending_kicks import EndingKicks
+from detectors.play.evidence import Played
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import PhaseState, is_repeated, live_event, stalled_event, turned
 from detectors.play.restart_kicks import RestartKickParameters, may_restart
@@ -147,12 +148,22 @@ class UnseenBall:
             return played_us
         return min(played_us, (left.away_us + left.found_us) // 2)
 
-    def restart(self, state: PhaseState, at_us: int, ball: BallState, played_us: int) -> Event | None:
-        """The restart of a ball that is played on, if its taker has left the place while it was not seen."""
+    def restart(
+        self, state: PhaseState, at_us: int, ball: BallState, played_us: int, first: Played | None
+    ) -> Event | None:
+        """The restart of a ball that is played on, if its taker has left the place while it was not seen.
+
+        If the ``first`` who plays it then is the taker himself, elsewhere, he has carried it on to where he kicks it.
+        """
         p, left_rest = self.parameters, state.left_rest
         kick_us = -1 if left_rest is None else left_unseen_us(left_rest, p.rest)
         if left_rest is None or kick_us < 0 or (state.cause == "goal" and not left_rest.shape):
             return None
+        if first is not None and left_rest.taker is not None and first.player == left_rest.taker.object_id:
+            apart_m = math.hypot(first.x_m - left_rest.x_m, first.y_m - left_rest.y_m)
+            if apart_m > p.rest.bridge_m and first.at_us - left_rest.left_us >= p.rest.carried_us:
+                kick_us = first.at_us
+                left_rest = msgspec.structs.replace(left_rest, x_m=first.x_m, y_m=first.y_m)
         what, since_us, about = "time since the ball was found", played_us - left_rest.found_us, "phase.live"
         taken = (
             at_most(what, since_us, p.found_us, "phase.found_us", about)

@@ -301,3 +301,38 @@ def test_who_comes_to_a_lying_ball_after_the_nearest_has_left_may_be_its_taker(l
         rest = extend_rest(rest, p, RestartKickParameters(), pitch_of(SHEET), at_us, frame, ball, near)
     assert rest.closest is not None
     assert rest.closest.object_id == taker
+
+
+@pytest.mark.parametrize("back_m", [0.0, 7.0], ids=["kicked where it lay", "carried back first"])
+def test_who_carries_a_lost_ball_back_and_then_kicks_it_takes_the_free_kick_where_he_kicks_it(back_m: float):
+    """The ball lies at his feet, is lost, and found slow at a mate's: he left its place, to kick it or with it."""
+    spot, to, there = (20.0, 0.0), (30.0, 5.0), (15.0, 18.0)
+    takes = (spot[0] - back_m, spot[1])
+    way = [*path((10.0, -2.0), spot, 2.0), *stay(spot, 6.0)]
+    left_us = len(way) * 40_000
+    way += stay(takes, 4.0 if back_m else 0.4)
+    kicked_us = len(way) * 40_000
+    way += [*path(takes, to, 1.0), *stay(to, 0.4)]
+    contacts = [struck(kicked_us, *takes)] if back_m else []
+    for start, end in ((to, there), (there, to), (to, there)):
+        contacts.append(struck(len(way) * 40_000, *start))
+        way += path(start, end, 1.2)
+    events = scene(way, cast(away_14=(20.5, 0.0), away_11=(30.4, 5.0), home_6=(15.4, 18.0)))
+    seen = unseen(events, left_us - 400_000, kicked_us - (200_000 if back_m else -1_200_000), held=False)
+    walks = moving(seen, "away_14", left_us - 200_000, -back_m / 4.0 or -2.0, 0.0)
+    found = concluded([*walks, *contacts], SHEET, "play.live", "restart.")
+    (restart, live) = found
+    assert (restart.kind, live.payload.detail["evidence"] != "") == ("restart.free_kick", True)
+    assert live.payload.detail["kick_us"] == pytest.approx(kicked_us if back_m else left_us, abs=500_000)
+    assert restart.payload.x_m == pytest.approx(takes[0], abs=1.0)
+
+
+@pytest.mark.parametrize("z_m", [0.0, 2.4])
+def test_a_repeated_position_above_the_chest_is_one_of_a_flight_and_no_free_kick_is_taken_from_it(z_m: float):
+    spot, to = (9.0, -29.0, z_m), (-6.0, -20.0, 0.2)
+    way = [*path((18.0, -21.0, z_m), spot, 1.0), *stay(spot, 8.0)]
+    kicked_us = len(way) * 40_000
+    way += path(spot, to, 1.4)
+    seen = unseen(scene(way, cast(home_6=(9.4, -29.0))), kicked_us - 4_000_000, kicked_us + 600_000, held=True)
+    found = concluded(moving(seen, "home_6", kicked_us, 3.0, 0.0), SHEET, "play.", "restart.")
+    assert [e.kind for e in found if e.kind.startswith("restart.")] == ([] if z_m else ["restart.free_kick"])
