@@ -26,6 +26,8 @@ from simulator.records import TICK_S, Vector
 
 #: Nobody reacts to a kick sooner; who is meant is not surprised.
 REACT_S = 0.17
+#: How fast who has reacted stretches a leg to a ball that was not meant for him.
+STRETCH_M_S = 3.5
 #: Touches by the same foot take so long at least.
 AGAIN_S = 0.28
 #: A ball nearer than this to a body's axis hits it.
@@ -33,7 +35,7 @@ BODY_M = 0.27
 #: A ball further away is only poked at.
 STRETCHED_M = 0.8
 #: Radius that a player covers who is set in the path of a shot.
-BLOCK_M = 1.0
+BLOCK_M = 1.1
 #: Where a ball that comes straight at somebody is taken, before his body's axis.
 COMFORT_M = 0.42
 
@@ -149,11 +151,13 @@ def _reaches(state: State, row: int, gap: float, at_s: float, height: float) -> 
         asleep = True
     if asleep:
         broad = _covers(state, row, height)
-        if gap < broad and state.moving() > 4.0:
+        if gap < broad and at_s > 0.0 and state.moving() > 4.0:
             early_s = math.sqrt(max(broad * broad - gap * gap, 0.0)) / state.moving()
             return max(at_s - early_s, 0.0), height, "body hit"
         return None
     reach = float(state.reach_m[row]) if part == "foot" else 0.45 if part == "chest" else 0.55
+    if flight is not None and flight.kind != "shot" and flight.what != "cross" and row != flight.mate:
+        reach = min(reach, COMFORT_M + STRETCH_M_S * (now - flight.born_s - REACT_S))
     if gap > reach:
         return None
     if state.holder >= 0:
@@ -284,7 +288,7 @@ def _header(state: State, row: int, after_s: float) -> None:
     team = int(state.team[row])
     sign = float(state.sign[team])
     deep = state.depth(team, x)
-    if deep < 14.0 and abs(y) < 11.0 and state.chance(0.9):
+    if deep < 14.0 and abs(y) < 11.0 and state.chance(0.75):
         ball_actions.kick(state, row, shot(state, row, header=True), "head", after_s=after_s)
         return
     if deep > 75.0:

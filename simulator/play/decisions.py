@@ -16,6 +16,7 @@ from football.packet_table import Floats
 from simulator.play.match_state import Action, State
 from simulator.play.perception import open_space, rate_passes
 from simulator.play.team_shape import last_line
+from simulator.records import Vector
 
 #: How much of a loss's value for the opponents counts, and what giving the ball away costs in itself.
 _LOSS_SHARE, _LOSS_M = 0.9, 0.009
@@ -117,6 +118,12 @@ def _in_the_way(state: State, row: int, x: float, y: float, targets: Floats) -> 
     return np.clip((_SHUT_NONE_M - aside.min(axis=1)) / (_SHUT_NONE_M - _SHUT_ALL_M), 0.0, 1.0)
 
 
+def _way_left(state: State, row: int, x: float, y: float, target: Vector, *, factor: float = 1.0) -> float:
+    """Return what an opponent right before the ball leaves of the worth of a kick to a target."""
+    shut = min(1.0, factor * float(_in_the_way(state, row, x, y, np.array([target]))[0]))
+    return 1.0 - (1.0 - _SHUT_SHARE) * shut
+
+
 def _pass_targets(
     state: State, row: int, x: float, y: float, thrown: bool, reach_m: float
 ) -> tuple[Floats, np.ndarray, list[str]]:
@@ -214,17 +221,16 @@ def shot(state: State, row: int, *, header: bool = False) -> Action:
     aim_y = side * float(state.rng.uniform(0.6, 3.2))
     aim_z = float(abs(state.rng.normal(0.5, 0.6))) + 0.15
     target = (goal_x, aim_y, min(aim_z, 2.1))
-    value = _lure(deep, y) * chance * 0.93**bodies
+    value = _lure(deep, y) * chance * 0.98**bodies
     if not header:
         # Who blocks a shot stretches farther than for a pass.
-        shut = min(1.0, 2.0 * float(_in_the_way(state, row, x, y, np.array([target]))[0]))
-        value *= 1.0 - (1.0 - _SHUT_SHARE) * shut
+        value *= _way_left(state, row, x, y, target, factor=2.0)
     return Action("shot", "header" if header else "foot", -1, target, 25.0, 0.0, value)
 
 
 def _lure(deep_m: float, across_m: float) -> float:
     """Return the factor by which players overrate long shots; without it hardly anybody would try one."""
-    return float(np.interp(math.hypot(deep_m, across_m), [11.0, 17.0, 24.0, 30.0], [0.35, 0.57, 0.95, 0.76]))
+    return float(np.interp(math.hypot(deep_m, across_m), [11.0, 17.0, 24.0, 30.0], [0.19, 0.57, 1.25, 1.05]))
 
 
 def cross(state: State, row: int) -> Action | None:
@@ -255,6 +261,7 @@ def cross(state: State, row: int) -> Action | None:
         _, free = state.nearest(state.opponents(row), target[0], target[1])
         value *= 0.7 + 0.25 * min(free, 3.0)
         value *= 1.0 + 0.3 * (abs(my) < 6.0)
+        value *= _way_left(state, row, x, y, target, factor=0.5)
         value += float(state.rng.gumbel(0.0, 0.006))
         if best is None or value > best.worth:
             best = Action("pass", what, mate, target, speed, flight, value)
@@ -272,14 +279,23 @@ def clearance(state: State, row: int) -> Action:
     side = math.copysign(1.0, y) if abs(y) > 2.0 else math.copysign(1.0, float(state.rng.uniform(-1, 1)))
     tx, ty = x + sign * far, y + side * float(state.rng.uniform(-4.0, 16.0))
     near, own = state.pressure(row), state.half_x + x * sign
-    if near < 2.2 and own < 14.0 and abs(y) > 5.0 and state.chance(0.35):
+    if near < 2.6 and own < 14.0 and abs(y) > 5.0 and state.chance(0.7):
         # Better a corner than worse.
         tx, ty = x - sign * (own + 4.0), y + side * 5.0
     elif near < 2.5 and abs(y) > state.half_y - 14.0 and state.chance(0.35):
         tx, ty = x + sign * 8.0, side * (state.half_y + 5.0)
+    ways = np.array([(x + dx, y + dy) for dx, dy in _turned(tx - x, ty - y)])
+    shut = _in_the_way(state, row, x, y, ways)
+    tx, ty = ways[int(np.argmin(shut))].tolist()
     far = math.hypot(tx - x, ty - y)
     flight = 0.45 + far / 30.0
     return Action("pass", "clearance", mate, (tx, ty, BALL_RADIUS_M), far / flight, flight)
+
+
+def _turned(dx: float, dy: float) -> list[tuple[float, float]]:
+    """Return a direction, and the same turned to either side, little first."""
+    turns = [sign * math.radians(deg) for deg in (0.0, 20.0, 40.0, 60.0) for sign in ((1.0, -1.0) if deg else (1.0,))]
+    return [(dx * math.cos(a) - dy * math.sin(a), dx * math.sin(a) + dy * math.cos(a)) for a in turns]
 
 
 def carry(state: State, row: int) -> Action:

@@ -51,12 +51,12 @@ def reaches(state: State, row: int, gap: float, at_s: float, height: float) -> t
     if now - state.touched_s[row] < 0.35 or row == state.taker:
         return None
     flight = state.flight
-    if flight is not None and now - flight.born_s < REACT_S and gap > 0.45:
+    if flight is not None and now - flight.born_s < REACT_S and gap > 0.6:
         return None
     diving = float(state.columns[row, 7]) > 0.05
     if diving and now > state.dive_s[row]:
         return None
-    reach = STAND_M + 0.35 * min(float(state.columns[row, 7]) / 0.6, 1.0) if diving else STAND_M
+    reach = STAND_M + 0.6 * min(float(state.columns[row, 7]) / 0.6, 1.0) if diving else STAND_M
     top = HIGH_M + float(state.columns[row, 6]) - 0.5 * max(gap - 0.5, 0.0)
     if gap > reach or height > top:
         return None
@@ -159,7 +159,7 @@ def _wide(state: State, row: int, position: Vector, side: float) -> Vector:
     sideways_m_s = side * float(state.rng.uniform(5.0, 10.0))
     left_m = state.half_x - abs(position[0])
     need_s = max(POST_Y_M + 0.6 - abs(position[1]), 0.1) / abs(sideways_m_s)
-    onward = float(state.rng.uniform(-0.3, 0.85)) * min(max(left_m, 0.0) / need_s, 0.5 * abs(vx))
+    onward = float(state.rng.uniform(-0.2, 1.0)) * min(max(left_m, 0.0) / need_s, 0.5 * abs(vx))
     return math.copysign(onward, vx) if onward > 0 else -math.copysign(-onward, vx), sideways_m_s, 0.3 * abs(vz) + 0.8
 
 

@@ -237,7 +237,7 @@ def keep_goal(state: State, positions: Floats, x: float, y: float) -> None:
         sign = float(state.sign[team])
         goal_x = -sign * state.half_x
         away = math.hypot(x - goal_x, y)
-        out = float(np.interp(away, [6.0, 12.0, 20.0, 35.0, 52.0, 85.0, 100.0], [1.0, 2.0, 3.8, 9.0, 13.0, 19.0, 21.0]))
+        out = float(np.interp(away, [6.0, 12.0, 20.0, 35.0, 52.0, 85.0, 100.0], [2.4, 3.2, 4.5, 9.0, 13.0, 19.0, 21.0]))
         dx, dy = x - goal_x, y
         d = max(math.hypot(dx, dy), 0.1)
         keeper = state.keeper(team)
