@@ -227,10 +227,12 @@ def _shot(
     state: State, action: Action, position: Vector, worse: float, limb: str
 ) -> tuple[Vector, Vector, dict[str, Scalar]]:
     away = max(math.hypot(action.target[0] - position[0], action.target[1] - position[1]), 1.0)
-    wide = (0.145 if limb == "head" else 0.1) * worse
+    wide = (0.15 if limb == "head" else 0.125) * worse
     miss_y, miss_z = state.draw(0.0, wide) * away, state.draw(0.25 * wide, 0.7 * wide) * away
     target = (action.target[0], action.target[1] + miss_y, max(action.target[2] + miss_z, 0.12))
-    fast = (11.0, 16.0) if limb == "head" else (17.0, 28.0)
+    # Who shoots from afar hits the ball hard: a slow one would have to be lobbed there.
+    far = max(away - 11.0, 0.0)
+    fast = (11.0, 16.0) if limb == "head" else (17.0 + 0.4 * far, 28.0 + 0.2 * far)
     speed = float(state.rng.uniform(*fast))
     spin = (0.0, 0.0, state.draw(0.0, 15.0))
     velocity = launch(position, target, speed_m_s=speed, spin=spin)
