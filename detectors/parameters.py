@@ -59,7 +59,7 @@ from detectors.laws.shoot_out import ShootOutParameters
 from detectors.outcomes.claims import ClaimParameters
 from detectors.outcomes.clearances import ClearanceParameters
 from detectors.outcomes.contests import TackleParameters, TakeOnParameters
-from detectors.outcomes.goals import GoalParameters
+from detectors.outcomes.goal_parameters import GoalParameters
 from detectors.outcomes.interceptions import InterceptionParameters
 from detectors.outcomes.miscontrols import MiscontrolParameters
 from detectors.outcomes.offside import OffsideParameters

@@ -18,8 +18,9 @@ corner kick follows. But a touch on the way may not have been seen: such a goal 
 its reason (``directly``), until the restart decides as for every other goal.
 
 A ball that was tracked past the goal, by less than the track may be wrong, or that was in it when it was found again,
-was a goal if the team that defended there kicks off: nothing else but a goal, or a new period, has a kick-off (Law 8).
-Teams change ends for a new period. That goal is known, and confirmed, with the kick-off.
+or that was lost right before it and then counted as stopped, was a goal if the team that defended there kicks off:
+nothing else but a goal, or a new period, has a kick-off (Law 8). Teams change ends for a new period. That goal is
+known, and confirmed, with the kick-off.
 
 A defender who turns in a ball that was not on target scores an own goal. On camera tracking every fifth contact is
 missing, and of two players at the ball the wrong one may have it, while 97 of 100 goals are the attackers'. So if a
@@ -29,63 +30,20 @@ nobody shoots from so far.
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import msgspec
 
 from detectors.contacts.recent_contacts import Contact, opponents_of
 from detectors.decisions import at_most
 from detectors.emission import is_version, make_event, shown_us, withdrawal
+from detectors.outcomes.goal_parameters import GoalParameters
 from detectors.play.last_touch import LastTouchParameters, Touches, followed, last_touch
 from detectors.play.restart_kicks import NAMES, RestartKickParameters, attackers_of, restart_kind
-from detectors.reasons import reason
 from detectors.signals.official import changes_kind, decided_us
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, payload_of, time_us
-from football.pitch import BAR_HEIGHT_M, ENDS, GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
+from football.payloads import EventPayload, Scalar, location_m, payload_of, time_us
+from football.pitch import BAR_HEIGHT_M, ENDS, GOAL_HALF_WIDTH_M, End, end_of, end_sign, pitch_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
-
-
-class GoalParameters(msgspec.Struct, frozen=True):
-    """Limits of goals.
-
-    Attributes:
-        shot_us: a defender's contact at most this long after an attacker's may deflect his shot.
-        shot_wide_m: such a shot was on target if its line meets the goal line at most this far outside a post.
-        confirm_us: a restart, other than the begin of a period, decides on a goal up to this long after it.
-        same_us: officials date a goal at most this far from the crossing of the ball.
-        overrule_us: officials decide on a goal at most this long after it.
-        offence_us: an offside or foul of the scorers at most this long before a goal was in the attack that led to it.
-        whistle_us: an offside or foul is dated at most this long after the goal that it disallows.
-        directly_us: a ball goes in at most this long after a restart that it comes straight from, or its last contact.
-        doubt: confidence of a goal straight from a restart from which none can be scored so.
-        missed_share: on camera tracking, confidence of a goal of who was at the ball after a defender's last contact.
-        past_goal_m: a ball that was tracked past the goal by up to this may have been in it.
-        range_m: the defender's contact is at most so far from the goal; from farther away he has played the ball back.
-    """
-
-    shot_us: Annotated[int, reason("As shot_outcome.within_us.")] = 3_000_000
-    shot_wide_m: Annotated[float, reason("The line is drawn between two contacts, so it is coarse. Ours.")] = 0.5
-    confirm_us: Annotated[int, reason("As overrule_us: the restart waits for the review.")] = 600_000_000
-    same_us: Annotated[int, reason("Ours.")] = 60_000_000
-    overrule_us: Annotated[int, reason("Ours: reviews have taken five minutes.")] = 600_000_000
-    offence_us: Annotated[int, reason("Ours.")] = 10_000_000
-    whistle_us: Annotated[int, reason("A whistle may follow when the ball is in the goal already. Ours.")] = 3_000_000
-    directly_us: Annotated[int, reason("Ours: a ball that rolls the length of the pitch.")] = 10_000_000
-    doubt: Annotated[float, reason("Ours: it stands only if another player's touch was not seen.")] = 0.2
-    missed_share: Annotated[
-        float,
-        reason(
-            "Ours: 3 of 100 goals are own goals (Premier League 2022/23: 3.5 %); ragged generated matches, seeds 201 "
-            "to 205: a contact is missing or another's in a quarter of cases."
-        ),
-    ] = 0.85
-    past_goal_m: Annotated[
-        float,
-        reason("Ours: keyed tracking is wrong by 0.4 m, twice as much in one case of a hundred, heights by more."),
-    ] = 1.0
-    range_m: Annotated[float, reason("As shot.range_m.")] = 40.0
 
 
 class GoalState(msgspec.Struct, frozen=True, gc=False):
@@ -135,6 +93,7 @@ class Goal:
                 "direction",
                 *self._contacts,
                 "out",
+                "play.dead",
                 "play.live",
                 "goal.candidate",
                 "official.goal",
@@ -171,6 +130,8 @@ class Goal:
             return msgspec.structs.replace(state, touches=followed(state.touches, event, self.touch)), NOTHING
         if event.kind in ("ball.crossed", "out"):
             return self._left(state, event, payload), NOTHING
+        if event.kind == "play.dead":
+            return self._stopped(state, event, payload), NOTHING
         if event.kind == "play.live":
             return self._live(state, event, payload)
         if event.kind.startswith("official."):
@@ -213,7 +174,23 @@ class Goal:
         wide_m, high_m = abs(left.y_m) - GOAL_HALF_WIDTH_M, (left.z_m or 0.0) - BAR_HEIGHT_M
         if not at_most("the ball past the goal", max(wide_m, high_m), past_goal_m, "goal.past_goal_m", about):
             return msgspec.structs.replace(state, missed=None)
-        end: End = "right" if left.variant.startswith("right") else "left"
+        return self._missed(state, event, left, "right" if left.variant.startswith("right") else "left")
+
+    def _stopped(self, state: GoalState, event: Event, dead: EventPayload) -> GoalState:
+        """Remember the goal that a ball was which was stopped right before the goal line, where it was seen last."""
+        seen = dead.x_m is not None and dead.y_m is not None
+        if dead.variant != "stop" or not seen or is_version(event) or state.settled or not state.attacks_x:
+            return state
+        (x_m, y_m), limit_m, about = location_m(dead), self.parameters.past_goal_m, "goal.scored"
+        short_m = self.pitch.half_length_m - abs(x_m)
+        if abs(y_m) > GOAL_HALF_WIDTH_M or not at_most(
+            "the ball short of the goal line", short_m, limit_m, "goal.past_goal_m", about
+        ):
+            return state
+        at = msgspec.structs.replace(event, ts_us=time_us(dead, "since_us"))
+        return self._missed(state, at, dead, end_of(x_m))
+
+    def _missed(self, state: GoalState, event: Event, left: EventPayload, end: End) -> GoalState:
         goal = msgspec.structs.replace(left, variant=end, team=attackers_of(state.attacks_x, end))
         return msgspec.structs.replace(state, missed=self._tracked_goal(state, event, goal))
 

@@ -49,6 +49,7 @@ class UnseenBall:
         ended, ready = found
         if state.mode == "unknown" and not ready.shape:
             return None
+        kick_us = watch.off_us - p.setting_off.lag_us
         if ball is not None:
             away_m = math.hypot(ball.x_m - ready.x_m, ball.y_m - ready.y_m)
             if now_us - watch.fresh_us < p.rest.frozen_us:
@@ -56,10 +57,12 @@ class UnseenBall:
                 leaves = rest.away_us < 0 and now_us - rest.last_us <= p.rest.travel_us
                 if leaves or away_m < p.travel_m or not self.pitch.inside(ball.x_m, ball.y_m):
                     return None
-            # A ball whose position is repeated lies there, or is lost: then its taker has gone.
-            elif away_m <= p.setting_off.corner_m and apart_m(ready.taker, frame, ball) < p.setting_off.taker_left_m:
+            # A ball whose position is repeated lies there, or is lost: then its taker has gone. One that was seen to
+            # come to rest outside just before has not been kicked elsewhere.
+            elif (
+                away_m <= p.setting_off.corner_m and apart_m(ready.taker, frame, ball) < p.setting_off.taker_left_m
+            ) or (watch.fresh_us >= kick_us - p.rest.carried_us and not self.pitch.inside(ball.x_m, ball.y_m)):
                 return None
-        kick_us = watch.off_us - p.setting_off.lag_us
         at_us = max(kick_us, now_us - p.evidence.window_us + 1, state.turned_us + 1)
         live = live_event(ended, p.rest, at_us, ball, ready, None, kick_us)
         # Before a kick-off the ball has been dead, also if the stream began when it lay at the centre already.

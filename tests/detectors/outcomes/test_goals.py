@@ -250,3 +250,16 @@ def test_a_ball_that_is_found_in_the_goal_was_a_goal_if_a_kick_off_follows():
     again = make_event("ball.crossed", 140_000_000, "c", found)
     (goal,) = fold(Goal(SHEET), [attacks, candidate(90.0), again, kick_off(150.0, "away")])
     assert goal.ts_us == 90_000_000, "one kick-off, one goal"
+
+
+@pytest.mark.parametrize(("x_m", "y_m", "scored"), [(52.4, 1.0, True), (50.8, 1.0, False), (52.4, 8.0, False)])
+def test_a_ball_that_is_seen_last_in_the_goal_mouth_and_counts_as_stopped_was_a_goal_if_a_kick_off_follows(
+    x_m: float, y_m: float, scored: bool
+):
+    attacks = make_event("direction", 0, "d", EventPayload("", "home"))
+    stopped = EventPayload("stop", "", "", x_m, y_m, 4.8, 0.7, {"line": "", "sign": "alone", "since_us": 59_880_000})
+    dead = make_event("play.dead", 67_000_000, "b", stopped)
+    events = [attacks, hit(57.0, "home_9", 35.0, 16.0), dead, kick_off(112.0, "away")]
+    goals = [(g.payload.team, g.payload.player, g.dated_us) for g in fold(Goal(SHEET), events)]
+    assert goals == ([("home", "home_9", 59_880_000)] if scored else [])
+    assert fold(Goal(SHEET), [*events[:-1], kick_off(112.0, "home")]) == []

@@ -190,3 +190,14 @@ def test_after_a_pause_like_half_time_a_kick_that_is_no_kick_off_ends_it_only_if
     events = filmed(way, len(way) * STEP_S, off_s, cast(home_7=(lies[0] + 0.3, lies[1])))
     phase = PlayPhase(SHEET, msgspec.structs.replace(PhaseParameters(), interval_us=interval_us))
     assert [event.kind for event in fold(phase, [event for event in events if event.kind == "frame"])] == kinds
+
+
+@pytest.mark.parametrize("until_s", [4.0, 9.0], ids=["was lost before", "comes to rest outside as they set off"])
+def test_a_ball_seen_outside_as_everybody_sets_off_has_not_been_kicked_from_the_corner(until_s: float):
+    """At half-time all set off, and who would have taken the corner kick leaves with them."""
+    goes = [*path((48.0, 20.0), (53.5, 20.0), 1.0), *stay((53.5, 20.0), 1.0)]
+    begin_s = until_s - len(goes) * STEP_S
+    rolls = [(57.3 + 0.002 * (i % 3), -16.0 - 0.001 * i) for i in range(round(begin_s / STEP_S))]
+    way = [*goes, *rolls, *stay((56.0, -24.0), 14.0 - until_s)]
+    events = found(filmed(way, len(way) * STEP_S, 9.0, cast(home_9=(52.7, 34.2))))
+    assert [e.kind for e in events if e.kind.startswith("restart.")] == (["restart.corner"] if until_s < 8.0 else [])
