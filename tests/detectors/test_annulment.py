@@ -68,6 +68,7 @@ def standing_after(events: list[Event]) -> set[str]:
         "hit",
         "touch",
         "deflection",
+        "play.dead",
         "play.live",
         "goal.candidate",
         "pass.attempt",

@@ -113,7 +113,9 @@ def restart(at_s: float, kind: str) -> Event:
 
 
 #: What goals are concluded from, beside restarts, periods and decisions.
-_PLAY = ("ball.crossed", "not_near", "near", "hit", "touch", "direction", "out", "play.live", "goal.candidate")
+_PLAY = (
+    "ball.crossed", "not_near", "near", "hit", "touch", "direction", "out", "play.dead", "play.live", "goal.candidate",
+)  # fmt: skip
 
 
 def goal_story(*inputs: Event) -> tuple[list[tuple[str, str, str]], list[Event]]:
