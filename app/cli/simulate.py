@@ -19,6 +19,7 @@ from simulator.radio.delay_report import channel_report
 from simulator.radio.transmission import Channel
 from simulator.realism.targets import as_json, as_table
 from simulator.scenario import find_scenario, read_scenario
+from simulator.settings import DEFAULT_SEED
 from simulator.simulate import Simulation
 from simulator.tracking.profile import read_profile
 
@@ -31,7 +32,8 @@ def simulate(
     seed: Annotated[
         int | None,
         Given(
-            help="Seed of match, tags and radio; the same seed gives the same bytes. Default 32, or the scenario's.",
+            help="Seed of match, tags and radio; the same seed gives the same bytes. "
+            f"Default {DEFAULT_SEED}, or the scenario's.",
             show_default=False,
         ),
     ] = None,
