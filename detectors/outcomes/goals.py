@@ -48,7 +48,7 @@ from middleware.events import Event
 
 class GoalState(msgspec.Struct, frozen=True, gc=False):
     """State: the newest contacts, on camera tracking with who was at the ball; the newest version of the last goal; the
-    team that attacks towards +x; the newest begin of play; the goal that the last ball out was if a kick-off follows;
+    team that attacks towards +x; the newest begin of play; the goal that the ball was if a kick-off follows;
     True if a goal explains the next kick-off.
     """
 
@@ -177,7 +177,7 @@ class Goal:
         return self._missed(state, event, left, "right" if left.variant.startswith("right") else "left")
 
     def _stopped(self, state: GoalState, event: Event, dead: EventPayload) -> GoalState:
-        """Remember the goal that a ball was which was stopped right before the goal line, where it was seen last."""
+        """Remember the goal of a ball that was seen last, and counts as stopped, right before the goal line."""
         seen = dead.x_m is not None and dead.y_m is not None
         if dead.variant != "stop" or not seen or is_version(event) or state.settled or not state.attacks_x:
             return state
@@ -191,6 +191,7 @@ class Goal:
         return self._missed(state, at, dead, end_of(x_m))
 
     def _missed(self, state: GoalState, event: Event, left: EventPayload, end: End) -> GoalState:
+        """Remember a goal at an end that a kick-off would show."""
         goal = msgspec.structs.replace(left, variant=end, team=attackers_of(state.attacks_x, end))
         return msgspec.structs.replace(state, missed=self._tracked_goal(state, event, goal))
 

@@ -156,6 +156,7 @@ def _reaches(state: State, row: int, gap: float, at_s: float, height: float) -> 
             return max(at_s - early_s, 0.0), height, "body hit"
         return None
     reach = float(state.reach_m[row]) if part == "foot" else 0.45 if part == "chest" else 0.55
+    # Who faces a shot or a cross is set for it.
     if flight is not None and flight.kind != "shot" and flight.what != "cross" and row != flight.mate:
         reach = min(reach, COMFORT_M + STRETCH_M_S * (now - flight.born_s - REACT_S))
     if gap > reach:

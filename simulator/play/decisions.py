@@ -26,6 +26,8 @@ _BLUR = 0.0035
 _SHUT_M, _SHUT_ALL_M, _SHUT_NONE_M = 2.2, 0.45, 1.0
 #: What is left of the chance of a pass or shot straight at him.
 _SHUT_SHARE = 0.1
+#: By so much a clearance is turned away from him, as little as possible.
+_TURNS_DEG = (0.0, 20.0, -20.0, 40.0, -40.0, 60.0, -60.0)
 
 
 def worth(u: Floats, w: Floats, half_x: float) -> Floats:
@@ -294,7 +296,7 @@ def clearance(state: State, row: int) -> Action:
 
 def _turned(dx: float, dy: float) -> list[tuple[float, float]]:
     """Return a direction, and the same turned to either side, little first."""
-    turns = [sign * math.radians(deg) for deg in (0.0, 20.0, 40.0, 60.0) for sign in ((1.0, -1.0) if deg else (1.0,))]
+    turns = map(math.radians, _TURNS_DEG)
     return [(dx * math.cos(a) - dy * math.sin(a), dx * math.sin(a) + dy * math.cos(a)) for a in turns]
 
 
