@@ -290,7 +290,7 @@ class Strikes:
             return None
         frame = frame_of(state.frame)
         shot = self.shot_of(state, struck, frame)
-        if shot is not None or not state.attacks:
+        if shot is not None or not state.attacks or not is_seen(block):
             return shot
         onward = msgspec.structs.replace(block, team=struck.team, player=struck.player)
         shot = self.shot_of(state, onward, frame)

@@ -152,6 +152,16 @@ def test_a_kick_that_only_players_show_is_a_pass_but_for_a_penalty_kick(shape: b
     assert [e.payload.player for e in found] == ["home_9"] * passes
 
 
+@pytest.mark.parametrize("strikes", [PassAttempt, ShotAttempt])
+def test_a_kick_whose_block_stops_the_ball_dead_is_judged_by_itself(strikes: type[PassAttempt | ShotAttempt]) -> None:
+    """A ball that tracking freezes at the block has no velocity then, and the block no place of a kick."""
+    kick = event("hit", 2, "home_9", speed_after_m_s=15.0, vx_m_s=-15.0, delta_vx_m_s=-15.0, delta_vy_m_s=0.0)
+    block = event("hit", 2.06, "away_5", speed_before_m_s=15.0, vx_m_s=0.0, delta_vx_m_s=15.0, delta_vy_m_s=0.0)
+    frame = frame_event(1.96, (0.0, 0.0, 0.1), cast())
+    found = fold(strikes(SHEET), [event("direction", 0.5, "home_9"), frame, kick, block])
+    assert [e.kind for e in found] == ["pass.attempt"] * (strikes is PassAttempt)
+
+
 def test_the_takers_own_restart_does_not_end_his_pass() -> None:
     causes = [event("pass.attempt", 1, "home_9"), event("possession.gain", 1.3, "home_9", "restart")]
     causes += [event("possession.gain", 2, "home_8", "hit")]
