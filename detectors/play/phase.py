@@ -79,7 +79,7 @@ from detectors.play.phase_state import (
     with_peak,
 )
 from detectors.play.restart_kicks import RestartKickParameters, attackers_of
-from detectors.play.setting_off import Watch, paced, watched
+from detectors.play.setting_off import Watch, all_run, paced, watched
 from detectors.play.stalls import (
     NO_STALL,
     Handled,
@@ -363,7 +363,7 @@ class PlayPhase:
         """
         p, about = self.parameters, "phase.dead"
         sign = stall_sign(stall, p.stall, now_us)[0]
-        if not sign:
+        if not sign or all_run(state.watch, p.setting_off, now_us):
             return False
         if near is not None:
             away_m = math.hypot(near.x_m - ball.x_m, near.y_m - ball.y_m)

@@ -263,16 +263,31 @@ def test_a_kick_off_during_which_the_position_is_repeated_is_one_though_the_team
     assert found[0].dated_us == pytest.approx(3_000_000, abs=400_000)
 
 
-@pytest.mark.parametrize("goes", [False, True], ids=["nobody goes", "a player runs for it"])
-def test_a_ball_that_rolls_away_and_nobody_goes_for_is_dead_since_its_last_contact(goes: bool):
+def at_pace(events: Sequence[Event], pace_m_s: float) -> list[Event]:
+    """The same events with frames whose players are as fast."""
+    paced: list[Event] = []
+    for event in events:
+        if event.kind == "frame":
+            bodies = tuple(msgspec.structs.replace(one, vx_m_s=pace_m_s) for one in event.payload.players)
+            event = msgspec.structs.replace(event, payload=build_frame(event.payload.ball, bodies))
+        paced.append(event)
+    return paced
+
+
+@pytest.mark.parametrize(
+    ("goes", "pace_m_s"),
+    [(False, 0.0), (True, 0.0), (False, 3.0), (False, 5.0)],
+    ids=["nobody goes", "a player runs for it", "all jog", "all run"],
+)
+def test_a_ball_that_rolls_away_and_nobody_goes_for_is_dead_since_its_last_contact(goes: bool, pace_m_s: float):
     way = [*path((28.0, 20.0), (40.0, 22.0), 0.8), *path((40.0, 22.0), (49.0, 22.0), 3.0)]
     apart = {"away_2": (10.0, 24.0), "away_3": (8.0, 19.0), "away_4": (6.0, 13.0), "away_5": (2.0, 8.0)}
     events = scene(way, cast(home_6=(28.0, 20.3), **apart))
     if goes:
         events = moving(events, "home_6", 300_000, 6.0, 0.5)
-    dead = concluded([*events, struck(40_000, 28.0, 20.0)], SHEET, "play.dead")
+    dead = concluded([*at_pace(events, pace_m_s), struck(40_000, 28.0, 20.0)], SHEET, "play.dead")
     assert [(e.payload.detail["sign"], e.payload.detail["since_us"]) for e in dead] == (
-        [] if goes else [("alone", 440_000)]
+        [] if goes or pace_m_s > 4.0 else [("alone", 440_000)]
     )
 
 
