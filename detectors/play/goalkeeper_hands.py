@@ -275,7 +275,8 @@ class GoalkeeperHands:
         if not at_least("time that the ball is calm", took_us, p.hold_us, "keeper.hold_us", about="gk.catch"):
             return GripState(calm, state.peak, state.feet), NOTHING
         caught = msgspec.structs.replace(calm, reported=True)
-        return GripState(caught, state.peak, state.feet), self._emit("gk.catch", calm, state.peak, now_us)
+        after = self._used(GripState(caught, state.peak, state.feet), calm)
+        return after, self._emit("gk.catch", calm, state.peak, now_us)
 
     def _close_grip(self, state: GripState, grip: Grip, now_us: int) -> Step[GripState]:
         """End the grip once the ball was out of it for ``gap_us``, and publish what it was."""
@@ -286,10 +287,19 @@ class GoalkeeperHands:
         if grip.reported or grip.from_feet:
             return after, NOTHING
         if not is_under("time that the ball was calm", grip.calm_us, p.drop_us, "keeper.drop_us"):
-            return after, self._emit("gk.drop", grip, peak, now_us)
+            return self._used(after, grip), self._emit("gk.drop", grip, peak, now_us)
         if peak is None or not grip.since_us - self._same_us <= peak.ts_us <= grip.last_us + self._same_us:
             return after, NOTHING
-        return after, self._emit("gk.punch" if self._is_punch(peak) else "gk.parry", grip, peak, now_us)
+        what = "gk.punch" if self._is_punch(peak) else "gk.parry"
+        return self._used(after, grip), self._emit(what, grip, peak, now_us)
+
+    def _names(self, peak: Event | None, grip: Grip) -> bool:
+        """True if a change of velocity belongs to a grip, and names what is published of it."""
+        return peak is not None and abs(peak.ts_us - grip.since_us) <= self._same_us
+
+    def _used(self, state: GripState, grip: Grip) -> GripState:
+        """The state after an event of a grip: a change of velocity names one event, not that of the next grip, too."""
+        return msgspec.structs.replace(state, peak=None) if self._names(state.peak, grip) else state
 
     def _is_punch(self, peak: Event) -> bool:
         """True of a fast, high ball that goes back towards its origin: one that is only turned aside is parried."""
@@ -308,7 +318,7 @@ class GoalkeeperHands:
         """The event, dated and named by the change of velocity if one belongs to the grip."""
         detail: dict[str, Scalar] = {"limb": grip.limb} if grip.limb else {}
         position, ts_us, anchor = grip.position, grip.since_us, f"{grip.player}:{grip.since_us}"
-        if peak is not None and abs(peak.ts_us - grip.since_us) <= self._same_us:
+        if peak is not None and self._names(peak, grip):
             payload = payload_of(peak)
             ts_us, anchor = peak.ts_us, peak.source
             detail |= {name: payload.detail[name] for name in ("speed_before_m_s", "speed_after_m_s")}

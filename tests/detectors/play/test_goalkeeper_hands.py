@@ -9,11 +9,11 @@ from detectors.emission import make_event
 from detectors.play.goalkeeper_hands import GoalkeeperHands
 from detectors.play.phase import PlayPhase
 from detectors.proximity.near import Candidate, Closest
-from football.match_sheet import MatchSheet, Player
+from football.match_sheet import MatchSheet, Player, Quality
 from football.payloads import EventPayload
 from middleware.events import Event
 from tests.detectors import stage
-from tests.detectors.scene import chained, fold, frame_event, rows_of
+from tests.detectors.scene import body, chained, fold, frame_event, rows_of
 
 PLAYERS = (Player("home_1", "home", goalkeeper=True), Player("away_9", "away"))
 SHEET = MatchSheet(players=PLAYERS, quality=stage.RTLS)
@@ -106,6 +106,19 @@ def test_a_grip_ends_though_nobody_is_near_any_more():
     """``ball.closest`` falls silent then: frames go on."""
     out = hands(peak(110, (-15, 0), (-2, 5)), *grip(100, 120, 9.0))
     assert rows_of(out) == [("gk.parry", "", "home")]
+
+
+def test_a_change_of_velocity_names_one_catch_only():
+    """At 10 Hz a goalkeeper who drops the ball and takes it anew does both within one fit of its velocity."""
+    sheet = msgspec.structs.replace(SHEET, quality=Quality(ball_hz=10.0, body_hz=10.0))
+    away_ms, keeper = (500, 600), [body("home_1", -50.0, 1.0)]
+    track = [
+        frame_event(ms / 1000, (-42.0 if ms in away_ms else -50.0, 1.0, 1.0), keeper, ms)
+        for ms in range(100, 1500, 100)
+    ]
+    events = sorted([*track, peak(350, (-15, 0), (0, 0))], key=lambda event: event.ts_us)
+    found = fold(GoalkeeperHands(sheet), events)
+    assert [event.id for event in found] == ["gk.catch#ball:350", "gk.catch#home_1:700000"]
 
 
 def test_without_a_goalkeeper_on_the_sheet_nobody_is_one():
