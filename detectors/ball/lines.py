@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, cast
+from typing import Annotated, NamedTuple, cast
 
 import msgspec
 
@@ -25,7 +25,7 @@ from detectors.emission import make_event
 from detectors.reasons import reason
 from football.constants import BALL_RADIUS_M, BALL_STEP_MAX_M_S
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, EventPayload, ball_of
+from football.payloads import BallState, EventPayload, Scalar, ball_of
 from football.pitch import (
     BAR_HEIGHT_M,
     CIRCLE_RADIUS_M,
@@ -103,9 +103,10 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class LineState(msgspec.Struct, frozen=True, gc=False):
-    """The newest sample, the ball's bands along x and y, and whether it is in the centre circle."""
+    """The newest sample, the first one at its position, the ball's bands along x and y, and is it in the circle?"""
 
     last: Event
+    first: Event
     x_band: int
     y_band: int
     in_circle: bool
@@ -117,7 +118,8 @@ class LineCrossing:
     ``out`` leaves the field, an area or the circle; the halfway line has the senses ``+x`` and ``-x``. The
     payload has the interpolated position of the ball's centre; ``detail``: ``gap_us`` (time between the two samples),
     ``speed_m_s`` (of the ball from one to the other), ``jump`` (true if no ball is so fast), ``since_us`` (time of the
-    crossing also after a gap: there the interpolated one, or an earlier one if the ball goes on as it was seen).
+    crossing also after a gap: there the interpolated one, or an earlier one if the ball goes on as it was seen). A
+    position that is repeated until the ball jumps is a gap, too.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: LineParameters | None = None) -> None:
@@ -141,6 +143,7 @@ class LineCrossing:
             variants={"ball.crossed": CROSSINGS},
             details={"ball.crossed": ("speed_m_s", "gap_us", "jump", "since_us")},
         )
+        self._way = _Way(self.pitch, self.parameters.radius_m, self.spec.horizon_us)
 
     def initial(self) -> LineState | None:
         """No sample yet."""
@@ -153,12 +156,13 @@ class LineCrossing:
         distance_m2 = x_m * x_m + y_m * y_m
         if state is None:
             in_circle = distance_m2 <= self._circle_in_m2
-            return LineState(event, _band(self._x_lines, x_m), _band(self._y_lines, y_m), in_circle), NOTHING
+            return LineState(event, event, _band(self._x_lines, x_m), _band(self._y_lines, y_m), in_circle), NOTHING
+        first = state.first if _is_repeated(state.last, ball) else event
         x_low, x_high = self._x_edges[state.x_band]
         y_low, y_high = self._y_edges[state.y_band]
         in_circle = distance_m2 <= (self._circle_out_m2 if state.in_circle else self._circle_in_m2)
         if x_low <= x_m <= x_high and y_low <= y_m <= y_high and in_circle == state.in_circle:
-            return LineState(event, state.x_band, state.y_band, in_circle), NOTHING
+            return LineState(event, first, state.x_band, state.y_band, in_circle), NOTHING
         return self._crossed(state, event, ball, in_circle)
 
     def _crossed(self, state: LineState, event: Event, ball: BallState, in_circle: bool) -> Step[LineState | None]:
@@ -172,17 +176,15 @@ class LineCrossing:
             share = _circle_share(before, ball, math.sqrt(limit_m2), state.in_circle)
             found.append((share, "centre circle in" if in_circle else "centre circle out"))
         found.sort()
-        out = [self._event(state.last, event, share, name) for share, name in found]
-        return LineState(event, x_band, y_band, in_circle), out
+        out = [self._event(state, event, share, name) for share, name in found]
+        return LineState(event, event, x_band, y_band, in_circle), out
 
-    def _event(self, before: Event, now: Event, share: float, name: str) -> Event:
-        ts_us, ball = between(before, now, share, self.spec.horizon_us)
-        speed_m_s, gap_us = _travel(before, now)
+    def _event(self, state: LineState, now: Event, share: float, name: str) -> Event:
+        ts_us, ball = between(state.last, now, share, self.spec.horizon_us)
+        speed_m_s, gap_us = _travel(state.last, now)
         limit_m_s = self.parameters.jump_speed_m_s
-        since_us = ts_us
-        if gap_us > self.spec.horizon_us:
-            since_us = before.ts_us + min(round(gap_us * share), self._rolls_us(ball_of(before), name))
         jumped = is_over("speed over the line", speed_m_s, limit_m_s, "lines.jump_speed_m_s", name)
+        since_us = self._way.crossed_us(state, now, share, ts_us, name, jumped=jumped)
         payload = EventPayload(
             variant=name,
             x_m=ball[0],
@@ -193,21 +195,12 @@ class LineCrossing:
         )
         return make_event("ball.crossed", ts_us, f"{now.source}:{now.ts_us}/{name}", payload)
 
-    def _rolls_us(self, ball: BallState, name: str) -> int:
-        """Time after which a ball that goes on as it was seen is out over a line; longer than any gap if never."""
-        at_m, v_m_s, half_m = ball.x_m, ball.vx_m_s, self.pitch.half_length_m
-        if "touch" in name:
-            at_m, v_m_s, half_m = ball.y_m, ball.vy_m_s, self.pitch.half_width_m
-        out_m_s = math.copysign(v_m_s, v_m_s * at_m)
-        if name not in OUT_LINES or out_m_s <= _STANDS_M_S:
-            return _NEVER_US
-        return round(1e6 * max(half_m + self.parameters.radius_m - abs(at_m), 0.0) / out_m_s)
-
 
 class GoalMouthState(msgspec.Struct, frozen=True, gc=False):
-    """The newest sample and whether the whole ball is behind a goal line."""
+    """The newest sample, the first one at its position, and whether the whole ball is behind a goal line."""
 
     last: Event
+    first: Event
     behind: bool
 
 
@@ -215,13 +208,15 @@ class GoalMouth:
     """2.9: ``ball.in_goal`` and ``ball.over_bar``, variant ``left`` or ``right`` (Law 10: the whole ball).
 
     Between the posts, the ball is in the goal if it crossed below the bar. No ball can pass where post or bar
-    are; one measured there counts as the nearer possibility, with little confidence.
+    are; one measured there counts as the nearer possibility, with little confidence. ``detail``: ``since_us`` as of
+    2.8.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: LineParameters | None = None) -> None:
         self.parameters = parameters or LineParameters()
         self._has_height = sheet.quality.ball_height
-        self._edge_m = pitch_of(sheet).half_length_m
+        pitch = pitch_of(sheet)
+        self._edge_m = pitch.half_length_m
         self._past_m = self._edge_m + self.parameters.radius_m
         self.spec = Spec(
             name="goal_mouth",
@@ -234,7 +229,9 @@ class GoalMouth:
             source="IFAB Laws 1, 10",
             needs="ball height; without it every ball between the posts is a doubtful ball in goal",
             variants=dict.fromkeys(("ball.in_goal", "ball.over_bar"), ENDS),
+            details=dict.fromkeys(("ball.in_goal", "ball.over_bar"), ("since_us",)),
         )
+        self._way = _Way(pitch, self.parameters.radius_m, self.spec.horizon_us)
 
     def initial(self) -> GoalMouthState | None:
         """No sample yet."""
@@ -245,31 +242,31 @@ class GoalMouth:
         ball = cast(BallState, event.payload)
         out_m = abs(ball.x_m)
         if state is None:
-            return GoalMouthState(event, out_m > self._past_m), NOTHING
+            return GoalMouthState(event, event, out_m > self._past_m), NOTHING
         behind = out_m > (self._edge_m if state.behind else self._past_m)
         if not behind or state.behind:
-            return GoalMouthState(event, behind), NOTHING
-        return GoalMouthState(event, True), self._look(state.last, event, ball)
+            return GoalMouthState(event, state.first if _is_repeated(state.last, ball) else event, behind), NOTHING
+        return GoalMouthState(event, event, True), self._look(state, event, ball)
 
-    def _look(self, before: Event, event: Event, ball: BallState) -> tuple[Event, ...]:
-        first = ball_of(before)
-        line_m = math.copysign(self._past_m, ball.x_m)
-        share = (line_m - first.x_m) / (ball.x_m - first.x_m)
+    def _look(self, state: GoalMouthState, event: Event, ball: BallState) -> tuple[Event, ...]:
+        from_x_m, line_m = ball_of(state.last).x_m, math.copysign(self._past_m, ball.x_m)
+        share = (line_m - from_x_m) / (ball.x_m - from_x_m)
         if not 0.0 <= share <= 1.0:
             return NOTHING
-        ts_us, (x_m, y_m, z_m) = between(before, event, share, self.spec.horizon_us)
+        ts_us, (x_m, y_m, z_m) = between(state.last, event, share, self.spec.horizon_us)
         if not below("the ball from the goal's middle", abs(y_m), GOAL_HALF_WIDTH_M, unit="m"):
             return NOTHING
         over = self._has_height and not is_under("height of the ball", z_m, BAR_HEIGHT_M, unit="m")
         end = end_of(x_m)
-        confidence = self._confidence(before, event, y_m, z_m, over)
-        payload = EventPayload(end, x_m=x_m, y_m=y_m, z_m=z_m, confidence=confidence)
+        jumped = _travel(state.last, event)[0] > self.parameters.jump_speed_m_s
+        confidence = self.parameters.jump_confidence if jumped else self._confidence(y_m, z_m, over)
+        since_us = self._way.crossed_us(state, event, share, ts_us, f"{end} goal mouth out", jumped=jumped)
+        detail: dict[str, Scalar] = {"since_us": since_us}
+        payload = EventPayload(end, x_m=x_m, y_m=y_m, z_m=z_m, confidence=confidence, detail=detail)
         kind = "ball.over_bar" if over else "ball.in_goal"
         return (make_event(kind, ts_us, f"{event.source}:{event.ts_us}", payload),)
 
-    def _confidence(self, before: Event, event: Event, y_m: float, z_m: float, over: bool) -> float:
-        if _travel(before, event)[0] > self.parameters.jump_speed_m_s:
-            return self.parameters.jump_confidence
+    def _confidence(self, y_m: float, z_m: float, over: bool) -> float:
         radius_m = self.parameters.radius_m
         clear_of_posts = abs(y_m) < GOAL_HALF_WIDTH_M - radius_m
         clear_of_bar = z_m > BAR_HEIGHT_M + radius_m if over else z_m < BAR_HEIGHT_M - radius_m
@@ -295,6 +292,57 @@ def between(before: Event, now: Event, share: float, horizon_us: int) -> tuple[i
         first.z_m + (last.z_m - first.z_m) * share,
     )
     return max(ts_us, now.ts_us - horizon_us), position
+
+
+class _Way(NamedTuple):
+    """The way of a ball that is not seen, to the time at which it crosses a line.
+
+    Attributes:
+        pitch: the pitch.
+        radius_m: distance of the ball's centre past a line when the whole ball has crossed.
+        horizon_us: a longer time between two samples is a gap.
+    """
+
+    pitch: Pitch
+    radius_m: float
+    horizon_us: int
+
+    def crossed_us(
+        self, state: LineState | GoalMouthState, now: Event, share: float, ts_us: int, name: str, *, jumped: bool
+    ) -> int:
+        """When the ball crossed a line, at ``share`` of the path between two samples.
+
+        Args:
+            state: of the detector, before the sample ``now``.
+            now: the first sample beyond the line.
+            share: of the path, at the line.
+            ts_us: the interpolated time.
+            name: of the crossing.
+            jumped: True if no ball is so fast from one sample to the other.
+
+        Returns:
+            ``ts_us``; after a gap when a ball that goes on as it was seen is out, if that is earlier.
+        """
+        seen, on_us = state.last, self._rolls_us(ball_of(state.last), name)
+        if jumped and (first_us := self._rolls_us(ball_of(state.first), name)) < _NEVER_US:
+            seen, on_us = state.first, first_us  # Its position was repeated since.
+        gap_us = now.ts_us - seen.ts_us
+        return seen.ts_us + min(round(gap_us * share), on_us) if gap_us > self.horizon_us else ts_us
+
+    def _rolls_us(self, ball: BallState, name: str) -> int:
+        """Time after which a ball that goes on as it was seen is out over a line; longer than any gap if never."""
+        at_m, v_m_s, half_m = ball.x_m, ball.vx_m_s, self.pitch.half_length_m
+        if "touch" in name:
+            at_m, v_m_s, half_m = ball.y_m, ball.vy_m_s, self.pitch.half_width_m
+        out_m_s = math.copysign(v_m_s, v_m_s * at_m)
+        if name not in OUT_LINES or out_m_s <= _STANDS_M_S:
+            return _NEVER_US
+        return round(1e6 * max(half_m + self.radius_m - abs(at_m), 0.0) / out_m_s)
+
+
+def _is_repeated(before: Event, ball: BallState) -> bool:
+    first = ball_of(before)
+    return first.x_m == ball.x_m and first.y_m == ball.y_m
 
 
 def _travel(before: Event, now: Event) -> tuple[float, int]:

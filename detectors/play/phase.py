@@ -75,6 +75,7 @@ from detectors.play.phase_state import (
     live_event,
     reach_m,
     stalled_event,
+    stopped_before_end,
     turned,
     with_peak,
 )
@@ -156,6 +157,7 @@ class PlayPhase:
                 "direction",
                 "official.stop",
                 "official.resume",
+                "raw.end",
             ),
             outputs=("phase.dead", "phase.stop", "phase.live"),
             horizon_us=self.parameters.evidence.window_us,
@@ -188,6 +190,9 @@ class PlayPhase:
                 state = self._watched(state, event.ts_us, frame, None)
                 return self._unseen.ended(state, event.ts_us, frame, None, rest) or (state, NOTHING)
             return self._frame(state, event.ts_us, frame, frame.ball)
+        if event.kind == "raw.end":
+            dead = stopped_before_end(state, self.parameters, event.ts_us)
+            return (state, NOTHING) if dead is None else (turned(state, "dead", "stop", turned_us=event.ts_us), (dead,))
         payload = payload_of(event)
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
@@ -384,10 +389,10 @@ class PlayPhase:
             "time that the defender keeps the ball", held_us, p.keeper_us, "phase.keeper_us", about
         )
 
-    def _stopped_us(self, state: PhaseState, stall_us: int, calm_us: int) -> int:
+    def _stopped_us(self, state: PhaseState, stall_us: int, calm_us: int, *, by_hand: bool = False) -> int:
         """When play was stopped: who moves the ball in a long calm, which began at ``calm_us``, does not play it."""
         played = tuple(one.at_us for one in state.played if one.at_us < calm_us)
-        return stopped_us(min(stall_us, calm_us), played, state.handled, self.parameters.stall)
+        return stopped_us(min(stall_us, calm_us), played, state.handled, self.parameters.stall, by_hand=by_hand)
 
     def _end_stalled(
         self, state: PhaseState, now_us: int, ball: BallState, stall: Stall, rest: Rest
@@ -396,7 +401,8 @@ class PlayPhase:
         calm_us = state.watch.calm_us
         if calm_us < 0 or now_us - calm_us < self.parameters.setting_off.stopped_us:
             calm_us = now_us
-        since_us = self._stopped_us(state, since_us, calm_us)
+        by_hand = sign == "carried" and not self.pitch.in_penalty_area(ball.x_m, ball.y_m, end_of(ball.x_m))
+        since_us = self._stopped_us(state, since_us, calm_us, by_hand=by_hand)
         dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, sign, since_us)
         off_us = state.watch.off_us if state.watch.off_us > since_us else -1
         watch = msgspec.structs.replace(state.watch, off_us=off_us)

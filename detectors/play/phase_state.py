@@ -13,7 +13,7 @@ from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, is_dro
 from detectors.play.evidence import Case, Played, with_contact
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.setting_off import NO_WATCH, Watch
-from detectors.play.stalls import NO_STALL, NOT_HANDLED, Handled, Stall
+from detectors.play.stalls import NO_STALL, NOT_HANDLED, Handled, Stall, stopped_us
 from football.match_sheet import Team
 from football.payloads import BallState, EventPayload, Frame, Scalar, location_m, number, payload_of
 from football.pitch import Pitch
@@ -140,6 +140,21 @@ def ended_by_silence(state: PhaseState, p: PhaseParameters, now_us: int, ball: B
         return None
     at_least("time without the ball", now_us - since_us, p.silence_us, "phase.silence_us", "phase.dead")
     return stalled_event(now_us, None, None, None, "unseen", since_us)
+
+
+def stopped_before_end(state: PhaseState, p: PhaseParameters, end_us: int) -> Event | None:
+    """The ``phase.dead`` of a ball in play when the stream ends, if the players have been calm for too long by then.
+
+    A recording may end with the final whistle, before the ball has lain long enough.
+    """
+    calm_us, least = state.watch.calm_us, (p.setting_off.quiet_us, "phase.setting_off.quiet_us", "phase.dead")
+    if state.mode != "live" or calm_us < 0:
+        return None
+    if not at_least("time that the players are calm", end_us - calm_us, *least):
+        return None
+    played = tuple(one.at_us for one in state.played if one.at_us < calm_us)
+    x_m, y_m = (state.stall.x_m, state.stall.y_m) if state.stall.still_us >= 0 else (None, None)
+    return stalled_event(end_us, x_m, y_m, None, "calm", stopped_us(calm_us, played, state.handled, p.stall))
 
 
 def is_repeated(state: PhaseState, ball: BallState) -> bool:

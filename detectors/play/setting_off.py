@@ -46,7 +46,7 @@ class SettingOffParameters(msgspec.Struct, frozen=True):
         apart_us: kick and set-off of a stop that was not seen are at most this far apart.
         touchline_m: half of all players are so near to a touchline, or beyond it, in a break only.
         counts_us: a set-off counts for this long.
-        runs_m_s: at this pace play goes on.
+        runs_m_s: at this pace, within ``window_us``, play goes on.
         stopped_us: if the pace has been a calm for this long, a ball that has stalled or is not seen is dead.
         stood_us: who takes the restart has stood there for this long.
         runs_up_us: he leaves this place at most so long before.
@@ -192,8 +192,8 @@ def paced(watch: Watch, p: SettingOffParameters, pitch: Pitch, now_us: int, fram
 
 
 def all_run(watch: Watch, p: SettingOffParameters, now_us: int) -> bool:
-    """True if half of the players run as they do in play only."""
-    return bool(watch.pace) and now_us - watch.pace[-1][0] <= p.window_us and watch.pace[-1][1] >= p.runs_m_s
+    """True if half of the players run, or did so just now, as they do in play only."""
+    return any(m_s >= p.runs_m_s for at_us, m_s in watch.pace if now_us - at_us <= p.window_us)
 
 
 def _stands(

@@ -169,7 +169,9 @@ def is_kept(handled: Handled, p: StallParameters, until_us: int, put_down_us: in
     )
 
 
-def stopped_us(stall_us: int, played_us: Sequence[int], handled: Handled, p: StallParameters) -> int:
+def stopped_us(
+    stall_us: int, played_us: Sequence[int], handled: Handled, p: StallParameters, *, by_hand: bool = False
+) -> int:
     """When play was stopped before a stall: soon after the last contact that did not belong to hands.
 
     Args:
@@ -177,12 +179,17 @@ def stopped_us(stall_us: int, played_us: Sequence[int], handled: Handled, p: Sta
         played_us: times of the newest contacts, oldest first.
         handled: the newest time in hands.
         p: limits.
+        by_hand: True if a field player has carried the ball since ``stall_us``.
     """
     last_us = max(played_us, default=-1)
+    in_hands_us = [stall_us] if by_hand else []
     picked_up = not handled.in_area and handled.until_us - handled.since_us >= p.held_us
     if picked_up and last_us <= handled.until_us + p.bend_us:
-        stall_us = min(stall_us, handled.since_us)
-        last_us = max((at_us for at_us in played_us if at_us < handled.since_us - p.bend_us), default=-1)
+        in_hands_us.append(handled.since_us)
+    if in_hands_us:
+        hands_us = min(in_hands_us)
+        stall_us = min(stall_us, hands_us)
+        last_us = max((at_us for at_us in played_us if at_us < hands_us - p.bend_us), default=-1)
     return min(stall_us, last_us + p.whistle_us) if last_us >= 0 else stall_us
 
 

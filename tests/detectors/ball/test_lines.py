@@ -116,6 +116,21 @@ def test_without_measured_height_a_ball_between_the_posts_is_in_doubt():
     assert (event.kind, event.payload.variant, event.payload.confidence) == ("ball.in_goal", "left", 0.5)
 
 
+@pytest.mark.parametrize(
+    ("held", "came_m_s", "since_s"),
+    [(True, 10.0, 0.96), (False, 10.0, 0.96), (True, 0.0, 2.8)],
+    ids=["its position is repeated", "it is lost", "it lay there"],
+)
+def test_a_ball_that_is_found_in_the_goal_crossed_the_line_when_it_was_due(held: bool, came_m_s: float, since_s: float):
+    """It is last seen moving 0.8 s in, 1.5 m before the line, and found two seconds later behind it."""
+    before = [(51.0 - came_m_s * (0.8 - 0.04 * i), 0.0) for i in range(21)]
+    track = ball_track([*before, *[(51.0, 0.0)] * 49, (54.5, 0.0)])
+    track = track if held else [*track[:21], track[-1]]
+    found = [*fold(LineCrossing(SHEET), track)[-1:], *fold(GoalMouth(SHEET), track)]
+    assert [e.kind for e in found] == ["ball.crossed", "ball.in_goal"]
+    assert [e.payload.detail["since_us"] / 1e6 for e in found] == pytest.approx([since_s] * 2, abs=0.05)
+
+
 def test_a_ball_that_starts_in_the_net_is_no_goal():
     assert fold(GoalMouth(SHEET), ball_track([(53.0, 0.0), (53.1, 0.0)])) == []
 

@@ -1,6 +1,9 @@
-"""A pause of the sources, as between halves: play ended when it began."""
+"""A pause or the end of the sources: play ended when a pause began, or with the last calm of the players."""
 
 from __future__ import annotations
+
+import msgspec
+import pytest
 
 from detectors.play.phase import PlayPhase
 from football.match_sheet import MatchSheet
@@ -28,3 +31,19 @@ def test_a_ball_in_play_that_was_not_seen_for_a_minute_has_been_dead_since():
     assert (dead.kind, dead.ts_us, dead.payload.variant) == ("phase.dead", 60_000_000, "stop")
     assert (dead.payload.detail["sign"], dead.payload.detail["since_us"]) == ("unseen", 1_960_000)
     assert fold(PlayPhase(MatchSheet()), [*rolling(0.0, 50), *rolling(40.0, 50)]) == []
+
+
+@pytest.mark.parametrize(("calm_s", "stops"), [(3.0, 1), (2.0, 0)], ids=["they have walked off", "a moment"])
+def test_a_recording_that_ends_in_a_calm_ends_with_a_stop(calm_s: float, stops: int) -> None:
+    """At the final whistle the players, who jog, stop within a step; the ball rolls on."""
+    events = []
+    for event in rolling(0.0, round((2.0 + calm_s) * 25)):
+        pace_m_s = 3.0 if event.ts_us < 2_000_000 else 0.2
+        bodies = tuple(msgspec.structs.replace(one, vx_m_s=pace_m_s) for one in event.payload.players)
+        frame = build_frame(event.payload.ball, bodies)
+        events.append(msgspec.structs.replace(event, payload=frame))
+    end = Event("raw.end", events[-1].ts_us + 1, "stream")
+    found = fold(PlayPhase(MatchSheet()), [*events, end])
+    assert [(dead.ts_us, dead.payload.detail["sign"], dead.payload.detail["since_us"]) for dead in found] == [
+        (end.ts_us, "calm", 2_040_000)
+    ] * stops

@@ -8,6 +8,7 @@ import pytest
 
 from detectors.emission import make_event
 from detectors.play.phase import PlayPhase
+from detectors.play.stalls import NOT_HANDLED, Handled, StallParameters, stopped_us
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload, build_frame
 from middleware.events import Event
@@ -65,3 +66,20 @@ def test_an_attacker_tracked_nearer_than_the_goalkeeper_has_not_taken_the_ball_f
         ordered = tuple(sorted(bodies, key=lambda body: body.object_id))
         frames.append(Event("frame", 40_000 * i, "frame", i, build_frame(ball, ordered)))
     assert [dead.payload.detail["sign"] for dead in fold(PlayPhase(MatchSheet()), frames)] == signs
+
+
+@pytest.mark.parametrize(
+    ("by_hand", "handled", "stopped_s"),
+    [
+        (False, NOT_HANDLED, 5.0),
+        (True, NOT_HANDLED, 1.4),
+        (False, Handled(4_500_000, 5_500_000), 1.4),
+        (True, Handled(4_500_000, 5_500_000), 1.4),
+        (False, Handled(4_500_000, 5_500_000, in_area=True), 5.0),
+    ],
+    ids=["at rest", "carried", "seen at the height of hands", "both", "perhaps a goalkeeper"],
+)
+def test_who_picks_a_ball_up_has_not_played_it(by_hand: bool, handled: Handled, stopped_s: float):
+    """It was played after one second, and has stalled since the fifth; he bends for it then."""
+    at_us = stopped_us(5_000_000, (1_000_000, 5_200_000), handled, StallParameters(), by_hand=by_hand)
+    assert at_us / 1e6 == stopped_s
