@@ -15,6 +15,9 @@ from football.payloads import Scalar
 from football.update_stream import EventRecord
 from replay.scoring.rules import COVERED_VARIANTS, OCCURRED, Rule, rule_of
 
+#: Kinds that ``goal.disallowed`` annuls.
+GOALS = ("goal.scored", "goal.own")
+
 
 class ScoreError(UserError, ValueError):
     """A truth that cannot be read, contradicts itself, or does not belong to the match; the message names the file."""
@@ -121,8 +124,14 @@ class Truth:
 
 
 def true_marks(records: Iterable[EventRecord]) -> tuple[Mark, ...]:
-    """Return the marks of a truth in the form of events, dated when they happened where they say so."""
-    return tuple(_mark(record, record.kind, OCCURRED.get(record.kind, "")) for record in records)
+    """Return the marks of a truth in the form of events, dated when they happened where they say so.
+
+    A goal that was disallowed is none of them, as consolidated events do not have it either.
+    """
+    every = list(records)
+    void = {cause for record in every if record.kind == "goal.disallowed" for cause in record.causes}
+    stands = (record for record in every if record.kind not in GOALS or record.id not in void)
+    return tuple(_mark(record, record.kind, OCCURRED.get(record.kind, "")) for record in stands)
 
 
 def _mark(record: EventRecord, kind: str, name: str) -> Mark:

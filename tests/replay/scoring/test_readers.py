@@ -51,6 +51,14 @@ def test_a_truth_like_events_speaks_of_its_kinds_and_a_simulations_of_all_that_i
     assert truth.flags is None
 
 
+def test_a_goal_that_was_disallowed_is_no_true_goal(tmp_path):
+    goal = {**ROWS[0], "kind": "goal.scored", "variant": "left", "causes": []}
+    off = {**goal, "id": "d", "kind": "goal.disallowed", "ts_us": 20, "causes": ["c"]}
+    rows = [{**goal, "id": "b", "ts_us": 6}, {**goal, "id": "c", "ts_us": 9}, off]
+    marks = read_truth(write(tmp_path, rows), SHEET).marks
+    assert [(mark.ts_us, mark.kind) for mark in marks] == [(6, "goal.scored"), (20, "goal.disallowed")]
+
+
 def test_flags_of_frames_lie_beside_it(tmp_path):
     table = pa.table({"ts_us": [4, 2], "in_play": [True, False], "team": ["home", None]})
     pq.write_table(table, tmp_path / "frames.parquet")
