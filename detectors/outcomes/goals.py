@@ -20,7 +20,8 @@ its reason (``directly``), until the restart decides as for every other goal.
 A ball that was tracked past the goal, by less than the track may be wrong, or that was in it when it was found again,
 or that was lost right before it and then counted as stopped, was a goal if the team that defended there kicks off:
 nothing else but a goal, or a new period, has a kick-off (Law 8). Teams change ends for a new period. That goal is
-known, and confirmed, with the kick-off.
+known, and confirmed, with the kick-off. If nothing was seen of a goal, a kick-off shows it later
+(:mod:`detectors.outcomes.unseen_goals`).
 
 A defender who turns in a ball that was not on target scores an own goal. On camera tracking every fifth contact is
 missing, and of two players at the ball the wrong one may have it, while 97 of 100 goals are the attackers'. So if a
@@ -36,6 +37,7 @@ from detectors.contacts.recent_contacts import Contact, opponents_of
 from detectors.decisions import at_most
 from detectors.emission import is_version, make_event, shown_us, withdrawal
 from detectors.outcomes.goal_parameters import GoalParameters
+from detectors.outcomes.unseen_goals import KickOffs, shown_goal, turned_round, with_kick_off
 from detectors.play.last_touch import LastTouchParameters, Touches, followed, last_touch
 from detectors.play.restart_kicks import NAMES, RestartKickParameters, attackers_of, restart_kind
 from detectors.signals.official import changes_kind, decided_us
@@ -49,7 +51,7 @@ from middleware.events import Event
 class GoalState(msgspec.Struct, frozen=True, gc=False):
     """State: the newest contacts, on camera tracking with who was at the ball; the newest version of the last goal; the
     team that attacks towards +x; the newest begin of play; the goal that the ball was if a kick-off follows;
-    True if a goal explains the next kick-off.
+    True if a goal explains the next kick-off; the kick-offs of the period.
     """
 
     touches: Touches = Touches()
@@ -58,6 +60,7 @@ class GoalState(msgspec.Struct, frozen=True, gc=False):
     live: Event | None = None
     missed: Event | None = None
     settled: bool = False
+    kick_offs: KickOffs = KickOffs()
 
 
 class Goal:
@@ -107,7 +110,7 @@ class Goal:
             known=dict.fromkeys(
                 ("goal.scored", "goal.own"),
                 Known(
-                    "when the crossing has settled, or with the kick-off",
+                    "when the crossing has settled, or with the kick-off, or 20 s after it",
                     "when officials decide",
                     ("player", "confidence", "official"),
                 ),
@@ -123,9 +126,19 @@ class Goal:
 
     def step(self, state: GoalState, event: Event) -> Step[GoalState]:
         """Find the scorer among the newest contacts, or follow the officials' decision."""
-        payload = payload_of(event)
+        payload, kick_offs = payload_of(event), state.kick_offs
         if event.kind == "direction":
-            return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
+            if state.attacks_x and payload.team != state.attacks_x:
+                kick_offs = turned_round(kick_offs)
+            return msgspec.structs.replace(state, attacks_x=payload.team, kick_offs=kick_offs), NOTHING
+        if (unseen := shown_goal(kick_offs, self.parameters, event.ts_us)) is not None:
+            kick_offs = msgspec.structs.replace(kick_offs, goal=None)
+            state = msgspec.structs.replace(state, goal=unseen, kick_offs=kick_offs)
+            after, out = self._follow(state, event, payload)
+            return after, (unseen, *out)
+        return self._follow(state, event, payload)
+
+    def _follow(self, state: GoalState, event: Event, payload: EventPayload) -> Step[GoalState]:
         if event.kind in self._contacts:
             return msgspec.structs.replace(state, touches=followed(state.touches, event, self.touch)), NOTHING
         if event.kind in ("ball.crossed", "out"):
@@ -178,6 +191,8 @@ class Goal:
 
     def _stopped(self, state: GoalState, event: Event, dead: EventPayload) -> GoalState:
         """Remember the goal of a ball that was seen last, and counts as stopped, right before the goal line."""
+        kick_offs = msgspec.structs.replace(state.kick_offs, dead_us=time_us(dead, "since_us"))
+        state = msgspec.structs.replace(state, kick_offs=kick_offs)
         seen = dead.x_m is not None and dead.y_m is not None
         if dead.variant != "stop" or not seen or is_version(event) or state.settled or not state.attacks_x:
             return state
@@ -201,7 +216,12 @@ class Goal:
         missed, state = state.missed, msgspec.structs.replace(state, live=event)
         if not kind:  # a ball that is fetched may be taken for play that goes on
             return state, NOTHING
+        explained = missed is not None or state.settled
         state = msgspec.structs.replace(state, missed=None, settled=False)
+        if kind == "kick_off":
+            kick_offs, p = state.kick_offs, self.parameters
+            kick_offs = with_kick_off(kick_offs, p, event, live, state.attacks_x, explained=explained)
+            state = msgspec.structs.replace(state, kick_offs=kick_offs)
         if kind != "kick_off" or missed is None:
             return state, NOTHING
         goal, since_us, limit_us = payload_of(missed), event.ts_us - missed.ts_us, self.parameters.confirm_us
@@ -253,7 +273,8 @@ class Goal:
         if event.kind == "official.var" and payload.variant != "goal":
             return state, NOTHING
         if event.kind == "official.goal":
-            state = msgspec.structs.replace(state, missed=None, settled=True)
+            kick_offs = msgspec.structs.replace(state.kick_offs, goal=None)
+            state = msgspec.structs.replace(state, missed=None, settled=True, kick_offs=kick_offs)
         at_us, goal = decided_us(event), state.goal
         if goal is None or not self._same(goal, at_us, payload.team):
             if event.kind == "official.var":

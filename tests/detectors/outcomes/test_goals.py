@@ -263,3 +263,58 @@ def test_a_ball_that_is_seen_last_in_the_goal_mouth_and_counts_as_stopped_was_a_
     goals = [(g.payload.team, g.payload.player, g.dated_us) for g in fold(Goal(SHEET), events)]
     assert goals == ([("home", "home_9", 59_880_000)] if scored else [])
     assert fold(Goal(SHEET), [*events[:-1], kick_off(112.0, "home")]) == []
+
+
+def turn(at_s: float, team: str) -> Event:
+    return make_event("direction", round(at_s * 1e6), f"d{at_s}", EventPayload("", team))
+
+
+def stop(since_s: float) -> Event:
+    """A stop that says nothing of a goal, known seven seconds later."""
+    since_us = round(since_s * 1e6)
+    stopped = EventPayload("stop", detail={"line": "", "sign": "alone", "since_us": since_us})
+    return make_event("play.dead", since_us + 7_000_000, f"b{since_s}", stopped)
+
+
+SECOND_HALF = [turn(0, "home"), kick_off(5, "home"), stop(2_700), kick_off(3_600, "away"), turn(3_605, "away")]
+
+
+@pytest.mark.parametrize(
+    ("events", "shown"),
+    [
+        ([turn(0, "home"), kick_off(5, "home"), stop(100), kick_off(150, "away")], True),
+        ([turn(0, "home"), kick_off(5, "home"), stop(100), kick_off(150, "away"), turn(160, "away")], False),
+        ([turn(0, "home"), stop(100), kick_off(150, "away")], False),
+        ([turn(0, "home"), kick_off(5, "home"), stop(100), candidate(100), kick_off(150, "away")], False),
+        ([turn(0, "home"), kick_off(5, "home"), stop(10), kick_off(40, "home")], False),
+        ([turn(0, "home"), kick_off(5, "home"), stop(2_700), kick_off(2_760, "away")], False),
+        ([turn(0, "home"), kick_off(5, "home"), stop(100), kick_off(710, "away")], False),
+        ([*SECOND_HALF, stop(3_700), kick_off(3_750, "home")], True),
+    ],
+    ids=[
+        "nothing else explains it", "teams change ends", "the first one", "a goal is known", "taken again",
+        "a new half, without a change of ends", "no review takes so long", "in the second half",
+    ],
+)  # fmt: skip
+def test_a_kick_off_that_nothing_explains_shows_a_goal_that_nobody_saw(events: list[Event], shown: bool):
+    at_s = events[-1].ts_us / 1e6 + (21.0 if events[-1].kind == "play.live" else 12.0)
+    early, late = ([*events, hit(at_s - back_s, "away_5", 0.0, 0.0)] for back_s in (2.0, 0.0))
+    before, goals = (len(fold(Goal(SHEET), e)) for e in (early, late)), fold(Goal(SHEET), late)
+    known = sum(event.kind == "goal.candidate" for event in events)
+    assert tuple(before) == (known, known + shown)
+    if shown:
+        goal, since_us = goals[-1], events[-2].payload.detail["since_us"]
+        taker = events[-1].payload.team
+        assert (goal.kind, goal.payload.variant, goal.dated_us) == ("goal.scored", "right", since_us)
+        assert goal.payload.team == ("home" if taker == "away" else "away")
+        assert goal.payload.detail["kick_off"] is True
+        verdicts = fold(GoalConfirmation(SHEET), goals)
+        assert [verdict.kind for verdict in verdicts] == ["goal.confirmed"]
+
+
+def test_officials_who_give_the_goal_make_the_kick_off_explained():
+    decided = EventPayload("scored", "home", "home_9", detail={"at_us": 100_000_000})
+    official = make_event("official.goal", 155_000_000, "o", decided)
+    events = [turn(0, "home"), kick_off(5, "home"), stop(100), kick_off(150, "away"), official]
+    (goal,) = fold(Goal(SHEET), [*events, hit(171.0, "away_5", 0.0, 0.0)])
+    assert (goal.payload.player, goal.payload.detail["official"]) == ("home_9", True)

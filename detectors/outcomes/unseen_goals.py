@@ -1,0 +1,86 @@
+"""Goals that nobody sees: a kick-off that nothing else explains shows them (part of 7.5).
+
+Theory of operation
+-------------------
+Within a period only a goal has a kick-off (Law 8), so the opponents of its taker have scored while the ball was dead,
+or right before. At once the kick-off may also begin a new period. Teams change ends for one, which is known within
+seconds, and a period has its length. So the goal waits: it is published if ``direction`` has not changed by then.
+
+A pure fold, without events of its own.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from detectors.contacts.recent_contacts import opponents_of
+from detectors.decisions import at_least, at_most
+from detectors.emission import make_event
+from detectors.outcomes.goal_parameters import GoalParameters
+from football.match_sheet import Team
+from football.payloads import EventPayload
+from middleware.events import Event
+
+
+class KickOffs(msgspec.Struct, frozen=True, gc=False):
+    """Kick-offs of a period.
+
+    Attributes:
+        begun_us: the first one; -1 without one.
+        last_us: the newest one.
+        dead_us: the ball has been dead since then, or was so last; -1 if never since the newest kick-off.
+        goal: the goal that the newest one shows, if teams have not changed ends.
+    """
+
+    begun_us: int = -1
+    last_us: int = -1
+    dead_us: int = -1
+    goal: Event | None = None
+
+
+def with_kick_off(
+    before: KickOffs, p: GoalParameters, event: Event, live: EventPayload, attacks_x: Team, *, explained: bool
+) -> KickOffs:
+    """The kick-offs after one more.
+
+    Args:
+        before: those before.
+        p: limits.
+        event: the begin of play.
+        live: its payload.
+        attacks_x: the team that attacks towards +x.
+        explained: True if a goal is known that the kick-off follows.
+    """
+    begun_us = before.begun_us if before.begun_us >= 0 else event.ts_us
+    after, about = KickOffs(begun_us, event.ts_us), "goal.scored"
+    if explained or before.begun_us < 0 or before.dead_us < 0 or not (live.team and attacks_x):
+        return after
+    again_us, ran_us, dead_us = (event.ts_us - at_us for at_us in (before.last_us, begun_us, before.dead_us))
+    if (
+        not live.detail["kick_off_shape"]
+        or not at_least("time since the kick-off before", again_us, p.again_us, "goal.again_us", about)
+        or not at_most("minutes of the period", ran_us / 60e6, p.period_minutes, "goal.period_minutes", about)
+        or not at_most("time that the ball was dead", dead_us, p.confirm_us, "goal.confirm_us", about)
+    ):
+        return after
+    team = opponents_of(live.team)
+    detail = {"since_us": before.dead_us, "kick_off": True}
+    payload = EventPayload("right" if team == attacks_x else "left", team, confidence=live.confidence, detail=detail)
+    goal = make_event("goal.scored", event.ts_us, f"kick-off/{event.source}", payload, causes=(event.id,))
+    return msgspec.structs.replace(after, goal=goal)
+
+
+def turned_round(before: KickOffs) -> KickOffs:
+    """The kick-offs of the new period, after teams have changed ends."""
+    return KickOffs(before.last_us, before.last_us, before.dead_us)
+
+
+def shown_goal(kick_offs: KickOffs, p: GoalParameters, now_us: int) -> Event | None:
+    """The goal that the newest kick-off shows, once it has waited long enough; else None."""
+    goal = kick_offs.goal
+    if goal is None or not at_least(
+        "time since the kick-off", now_us - goal.ts_us, p.ends_us, "goal.ends_us", "goal.scored"
+    ):
+        return None
+    since_us = goal.payload.detail["since_us"] if isinstance(goal.payload, EventPayload) else goal.ts_us
+    return msgspec.structs.replace(goal, ts_us=now_us, dated_us=since_us)
