@@ -27,7 +27,8 @@ environment: [operation](operation.md).
 
 Errors that the user can mend are one line on stderr and exit code 2. Ctrl-C is exit code 130. A fault of the program is
 one line that names the place, and exit code 70; with `TOUCHLINE_TRACEBACK=1` it shows a traceback. Exit code 3 of
-`live` and `inspect`: the input is wrong, and what they print says how to mend it ([input](input.md)).
+`live` and `inspect`: the input is wrong, and what they print says how to mend it ([input](input.md)). Exit code 4 of
+`live`: a detector failed.
 
 """
 

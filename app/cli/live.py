@@ -46,7 +46,8 @@ def live(
 ) -> None:
     """Plays a match through Spark: events, page, camera and store, live. Ctrl-C ends it cleanly.
 
-    Exit code 3: it was played, but the input is wrong, and the summary says how to mend it.
+    Exit code 3: it was played, but the input is wrong, and the summary says how to mend it. Exit code 4: it was played,
+    but a detector failed, and its events are missing from then on.
 
     Every option but --matches can also be given in a settings file (window = 20) or as a variable
     (TOUCHLINE_WINDOW=20). `touchline config` shows the resulting settings, and where each comes from.

@@ -173,7 +173,7 @@ def common_of(settings: LiveSettings, flags: Mapping[str, Any]) -> dict[str, Any
 def run_matches(read_list: ReadList, common: Mapping[str, Any], *, as_json: bool = False) -> int:
     """Plays the matches to their end or to Ctrl-C, prints the summary; returns the exit code.
 
-    The code is 1 if one is excluded, else 3 if the input of one is wrong, else 0.
+    The code is 1 if one is excluded, else the greatest of theirs (:func:`app.run.summary.code_of`).
 
     Args:
         read_list, common: see :class:`MatchesRun`; ``store`` in ``common`` is the folder of the run.

@@ -22,6 +22,8 @@ from replay.quality.findings import is_wrong
 
 #: Exit code of a run that played, and whose verdict is that the input is wrong.
 WRONG_INPUT = 3
+#: Exit code of a run that played, and in which a detector raised an error and emitted nothing more.
+FAILED_DETECTOR = 4
 
 
 def summarize(
@@ -75,8 +77,10 @@ def summarize(
 
 
 def code_of(summary: Mapping[str, Any]) -> int:
-    """Exit code of a run with this summary: ``WRONG_INPUT`` if its results cannot be relied on, else 0."""
-    return WRONG_INPUT if summary.get("verdict") == "wrong" else 0
+    """Exit code of a run with this summary: ``WRONG_INPUT``, ``FAILED_DETECTOR``, or 0 if neither holds."""
+    if summary.get("verdict") == "wrong":
+        return WRONG_INPUT
+    return FAILED_DETECTOR if summary.get("failed") else 0
 
 
 def show(summary: Mapping[str, Any], console: Console, *, verbose: bool = False) -> None:

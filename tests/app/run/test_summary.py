@@ -10,7 +10,7 @@ import pytest
 
 from app.base.terminal import make_console
 from app.run.in_words import TeamFigures, match_figures, rows_in_words
-from app.run.summary import show, show_matches
+from app.run.summary import code_of, show, show_matches
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, UpdateRecord
 from replay.match_store import MatchStore, updates_table
@@ -91,6 +91,14 @@ def test_the_summary_begins_with_the_match_and_has_codes_on_request(store):
     assert "pass.complete" not in "".join(brief)
     full = "".join(shown(store, verbose=True))
     assert all(text in full for text in ("pass.complete", "2 late", "p95 2.0", "Quarantined"))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "failed", "code"),
+    [("right", {}, 0), ("wrong", {}, 3), ("right", {"pass_attempt": "KeyError"}, 4), ("wrong", {"formation": "x"}, 3)],
+)
+def test_the_exit_code_says_what_is_wrong(store, verdict: str, failed: dict[str, str], code: int):
+    assert code_of({**summary(store), "verdict": verdict, "failed": failed}) == code
 
 
 def test_the_summary_of_many_matches_has_their_scores(store):
