@@ -129,7 +129,7 @@ class Goal:
         payload, kick_offs = payload_of(event), state.kick_offs
         if event.kind == "direction":
             if state.attacks_x and payload.team != state.attacks_x:
-                kick_offs = turned_round(kick_offs)
+                kick_offs = turned_round(kick_offs, self.parameters, event.ts_us)
             return msgspec.structs.replace(state, attacks_x=payload.team, kick_offs=kick_offs), NOTHING
         if (unseen := shown_goal(kick_offs, self.parameters, event.ts_us)) is not None:
             kick_offs = msgspec.structs.replace(kick_offs, goal=None)

@@ -70,9 +70,10 @@ def with_kick_off(
     return msgspec.structs.replace(after, goal=goal)
 
 
-def turned_round(before: KickOffs) -> KickOffs:
-    """The kick-offs of the new period, after teams have changed ends."""
-    return KickOffs(before.last_us, before.last_us, before.dead_us)
+def turned_round(before: KickOffs, p: GoalParameters, now_us: int) -> KickOffs:
+    """The kick-offs of the new period, after teams have changed ends: the newest one, or the next one, began it."""
+    has_begun = before.last_us >= 0 and now_us - before.last_us < p.ends_us
+    return KickOffs(before.last_us, before.last_us, before.dead_us) if has_begun else KickOffs(dead_us=before.dead_us)
 
 
 def shown_goal(kick_offs: KickOffs, p: GoalParameters, now_us: int) -> Event | None:

@@ -284,6 +284,7 @@ SECOND_HALF = [turn(0, "home"), kick_off(5, "home"), stop(2_700), kick_off(3_600
     [
         ([turn(0, "home"), kick_off(5, "home"), stop(100), kick_off(150, "away")], True),
         ([turn(0, "home"), kick_off(5, "home"), stop(100), kick_off(150, "away"), turn(160, "away")], False),
+        ([turn(0, "home"), kick_off(5, "home"), stop(100), turn(140, "away"), kick_off(150, "home")], False),
         ([turn(0, "home"), stop(100), kick_off(150, "away")], False),
         ([turn(0, "home"), kick_off(5, "home"), stop(100), candidate(100), kick_off(150, "away")], False),
         ([turn(0, "home"), kick_off(5, "home"), stop(10), kick_off(40, "home")], False),
@@ -292,8 +293,8 @@ SECOND_HALF = [turn(0, "home"), kick_off(5, "home"), stop(2_700), kick_off(3_600
         ([*SECOND_HALF, stop(3_700), kick_off(3_750, "home")], True),
     ],
     ids=[
-        "nothing else explains it", "teams change ends", "the first one", "a goal is known", "taken again",
-        "a new half, without a change of ends", "no review takes so long", "in the second half",
+        "nothing else explains it", "teams change ends", "they did before", "the first one", "a goal is known",
+        "taken again", "a new half, without a change of ends", "no review takes so long", "in the second half",
     ],
 )  # fmt: skip
 def test_a_kick_off_that_nothing_explains_shows_a_goal_that_nobody_saw(events: list[Event], shown: bool):
