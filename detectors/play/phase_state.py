@@ -147,7 +147,7 @@ def stopped_before_end(state: PhaseState, p: PhaseParameters, end_us: int) -> Ev
 
     A recording may end with the final whistle, before the ball has lain long enough.
     """
-    calm_us, least = state.watch.calm_us, (p.setting_off.quiet_us, "phase.setting_off.quiet_us", "phase.dead")
+    calm_us, least = state.watch.calm_us, (p.setting_off.ended_us, "phase.setting_off.ended_us", "phase.dead")
     if state.mode != "live" or calm_us < 0:
         return None
     if not at_least("time that the players are calm", end_us - calm_us, *least):
