@@ -76,8 +76,8 @@ class SettingOffParameters(msgspec.Struct, frozen=True):
     ended_us: Annotated[
         int,
         reason(
-            "Generated matches of seeds 668 to 671: 1.1 % of 76,183 samples in play follow upon such a calm, 0.9 % upon "
-            "one of 2.5 s."
+            "Generated matches of seeds 668 to 671: 1.1 % of 76,183 samples in play follow upon such a calm, "
+            "0.9 % upon one of 2.5 s."
         ),
     ] = 1_500_000
     runs_m_s: Annotated[
