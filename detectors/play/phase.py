@@ -80,7 +80,7 @@ from detectors.play.phase_state import (
     with_peak,
 )
 from detectors.play.restart_kicks import RestartKickParameters, attackers_of
-from detectors.play.setting_off import Watch, all_run, paced, watched
+from detectors.play.setting_off import Watch, all_run, all_stand, paced, watched
 from detectors.play.stalls import (
     NO_STALL,
     Handled,
@@ -435,6 +435,8 @@ class PlayPhase:
         # A ball that has just left where it lay may still prove to be a restart.
         p, lay_us = self.parameters, rest.last_us - rest.put_us
         left_now = lay_us >= p.rest_us and now_us - rest.last_us <= p.rest.travel_us
+        if all_stand(state.watch, p.setting_off, now_us):
+            case = None  # The ball is handed back among players who wait.
         if case is not None and not left_now:
             finding = self._played_on(state, case)
             if finding is not None:

@@ -204,6 +204,12 @@ def all_run(watch: Watch, p: SettingOffParameters, now_us: int) -> bool:
     return any(m_s >= p.runs_m_s for at_us, m_s in watch.pace if now_us - at_us <= p.window_us)
 
 
+def all_stand(watch: Watch, p: SettingOffParameters, now_us: int) -> bool:
+    """True if the players have stood for longer than they do in play."""
+    seen = bool(watch.pace) and now_us - watch.pace[-1][0] <= p.window_us
+    return seen and watch.calm_us >= 0 and now_us - watch.calm_us >= p.quiet_us
+
+
 def _stands(
     watch: Watch, p: SettingOffParameters, kick: RestartKickParameters, pitch: Pitch, now_us: int, frame: Frame,
     cause: str, line: str, attacks_x: Team,

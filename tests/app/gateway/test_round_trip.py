@@ -191,4 +191,4 @@ def test_a_gateway_over_a_socket_is_followed_by_a_run_while_it_grows(capture: Ca
     read = [(at_us, payload) for at_us, payload in payloads if not is_refused(payload)]
     kept = [(b.arrival_us, wire.encode(b)) for b in Capture.open(folder).live_blocks(0, closing.end) if b is not None]
     assert read == kept[: len(read)]
-    assert len(read) > 50
+    assert len(read) > 10
