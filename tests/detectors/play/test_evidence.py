@@ -276,7 +276,7 @@ def at_pace(events: Sequence[Event], pace_m_s: float) -> list[Event]:
 
 @pytest.mark.parametrize(("pace_m_s", "lives"), [(0.5, 0), (2.0, 1)], ids=["they stand", "they move as in play"])
 def test_a_ball_that_goes_to_and_fro_is_in_play_if_players_move_too(pace_m_s: float, lives: int):
-    """Who hands a ball back for a free kick may throw it to another one, while all others wait."""
+    """A ball that is handed back for a free kick may be thrown to another player, while all others wait."""
     way, contacts = to_and_fro(3)
     found = concluded([*at_pace(scene(way, cast(**PAIR)), pace_m_s), *contacts], SHEET, "play.live")
     assert len(found) == lives
