@@ -51,7 +51,11 @@ class GoalParameters(msgspec.Struct, frozen=True):
         reason("Ours: keyed tracking is wrong by 0.4 m, twice as much in one case of a hundred, heights by more."),
     ] = 1.0
     ends_us: Annotated[
-        int, reason("Generated matches of seeds 670 to 673: directions are known 3 to 12 s after the kick-off.")
+        int,
+        reason(
+            "Generated matches 660, 663, 666 and 670 to 677: directions are known by the line-up, 2 to 16 s before the "
+            "kick-off, and in one match 15 s after it."
+        ),
     ] = 20_000_000
     again_us: Annotated[int, reason("Ours: a goal is celebrated.")] = 60_000_000
     period_minutes: Annotated[int, reason("Law 7: 45, less a minute by which the first kick-off may be late.")] = 44
