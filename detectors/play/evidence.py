@@ -143,6 +143,11 @@ def recent(case: Case, now_us: int, p: EvidenceParameters, *, paused: bool) -> C
     return Case(now_us, moved_us, contacts, restart)
 
 
+def while_waiting(case: Case, now_us: int, window_us: int) -> Case:
+    """The case while the players wait: the ball is handed back, but its newest contact may be the restart."""
+    return Case(now_us, 0, tuple(c for c in case.contacts[-1:] if now_us - c.at_us <= window_us))
+
+
 def chance_of_play(case: Case, p: EvidenceParameters, prior: float) -> Finding:
     """The chance that a dead ball is in play again."""
     odds, signs = prior * p.second_factor ** (case.moved_us * 1e-6), list[str]()

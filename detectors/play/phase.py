@@ -58,6 +58,7 @@ from detectors.play.evidence import (
     corrected,
     is_sure,
     recent,
+    while_waiting,
     with_restart,
 )
 from detectors.play.goal_posts import in_net, near_post
@@ -435,8 +436,8 @@ class PlayPhase:
         # A ball that has just left where it lay may still prove to be a restart.
         p, lay_us = self.parameters, rest.last_us - rest.put_us
         left_now = lay_us >= p.rest_us and now_us - rest.last_us <= p.rest.travel_us
-        if all_stand(state.watch, p.setting_off, now_us):
-            case = None  # The ball is handed back among players who wait.
+        if case is not None and all_stand(state.watch, p.setting_off, now_us):
+            case = while_waiting(case, now_us, p.setting_off.window_us)
         if case is not None and not left_now:
             finding = self._played_on(state, case)
             if finding is not None:
