@@ -110,7 +110,7 @@ class Goal:
             known=dict.fromkeys(
                 ("goal.scored", "goal.own"),
                 Known(
-                    "when the crossing has settled, or with the kick-off, or 20 s after it",
+                    "when the crossing has settled, with the kick-off, or when teams have kept their ends",
                     "when officials decide",
                     ("player", "confidence", "official"),
                 ),

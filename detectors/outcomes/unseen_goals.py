@@ -66,7 +66,8 @@ def with_kick_off(
     team = opponents_of(live.team)
     detail = {"since_us": before.dead_us, "kick_off": True}
     payload = EventPayload("right" if team == attacks_x else "left", team, confidence=live.confidence, detail=detail)
-    goal = make_event("goal.scored", event.ts_us, f"kick-off/{event.source}", payload, causes=(event.id,))
+    anchor, dated_us = f"kick-off/{event.source}", before.dead_us
+    goal = make_event("goal.scored", event.ts_us, anchor, payload, causes=(event.id,), dated_us=dated_us)
     return msgspec.structs.replace(after, goal=goal)
 
 
@@ -83,5 +84,4 @@ def shown_goal(kick_offs: KickOffs, p: GoalParameters, now_us: int) -> Event | N
         "time since the kick-off", now_us - goal.ts_us, p.ends_us, "goal.ends_us", "goal.scored"
     ):
         return None
-    since_us = goal.payload.detail["since_us"] if isinstance(goal.payload, EventPayload) else goal.ts_us
-    return msgspec.structs.replace(goal, ts_us=now_us, dated_us=since_us)
+    return msgspec.structs.replace(goal, ts_us=now_us)

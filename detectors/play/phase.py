@@ -77,6 +77,7 @@ from detectors.play.phase_state import (
     reach_m,
     stalled_event,
     stopped_before_end,
+    stopped_in_calm_us,
     turned,
     with_peak,
 )
@@ -90,7 +91,6 @@ from detectors.play.stalls import (
     is_kept,
     is_played_at,
     stall_sign,
-    stopped_us,
     update_handled,
     update_stall,
 )
@@ -325,7 +325,7 @@ class PlayPhase:
             if not slow and self._kicks.is_kicked(stop, now_us, frame, ball, rest, self._rest):
                 left_rest = rest
             if left_rest is not None and self._sets_off(state, left_rest):
-                since_us = self._stopped_us(state, left_rest.since_us, state.watch.quiet_from_us)
+                since_us = stopped_in_calm_us(state, p.stall, left_rest.since_us, state.watch.quiet_from_us)
                 dead = stalled_event(now_us - 1, left_rest.x_m, left_rest.y_m, 0.0, "calm", since_us)
                 after, lives = self._resume(stop, now_us, ball, left_rest)
                 return after, (dead, *lives)
@@ -390,11 +390,6 @@ class PlayPhase:
             "time that the defender keeps the ball", held_us, p.keeper_us, "phase.keeper_us", about
         )
 
-    def _stopped_us(self, state: PhaseState, stall_us: int, calm_us: int, *, by_hand: bool = False) -> int:
-        """When play was stopped: who moves the ball in a long calm, which began at ``calm_us``, does not play it."""
-        played = tuple(one.at_us for one in state.played if one.at_us < calm_us)
-        return stopped_us(min(stall_us, calm_us), played, state.handled, self.parameters.stall, by_hand=by_hand)
-
     def _end_stalled(
         self, state: PhaseState, now_us: int, ball: BallState, stall: Stall, rest: Rest
     ) -> Step[PhaseState]:
@@ -403,7 +398,7 @@ class PlayPhase:
         if calm_us < 0 or now_us - calm_us < self.parameters.setting_off.stopped_us:
             calm_us = now_us
         by_hand = sign == "carried" and not self.pitch.in_penalty_area(ball.x_m, ball.y_m, end_of(ball.x_m))
-        since_us = self._stopped_us(state, since_us, calm_us, by_hand=by_hand)
+        since_us = stopped_in_calm_us(state, self.parameters.stall, since_us, calm_us, by_hand=by_hand)
         dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, sign, since_us)
         off_us = state.watch.off_us if state.watch.off_us > since_us else -1
         watch = msgspec.structs.replace(state.watch, off_us=off_us)

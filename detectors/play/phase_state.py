@@ -13,7 +13,7 @@ from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, is_dro
 from detectors.play.evidence import Case, Played, with_contact
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.setting_off import NO_WATCH, Watch
-from detectors.play.stalls import NO_STALL, NOT_HANDLED, Handled, Stall, stopped_us
+from detectors.play.stalls import NO_STALL, NOT_HANDLED, Handled, Stall, StallParameters, stopped_us
 from football.match_sheet import Team
 from football.payloads import BallState, EventPayload, Frame, Scalar, location_m, number, payload_of
 from football.pitch import Pitch
@@ -152,9 +152,16 @@ def stopped_before_end(state: PhaseState, p: PhaseParameters, end_us: int) -> Ev
         return None
     if not at_least("time that the players are calm", end_us - calm_us, *least):
         return None
-    played = tuple(one.at_us for one in state.played if one.at_us < calm_us)
     x_m, y_m = (state.stall.x_m, state.stall.y_m) if state.stall.still_us >= 0 else (None, None)
-    return stalled_event(end_us, x_m, y_m, None, "calm", stopped_us(calm_us, played, state.handled, p.stall))
+    return stalled_event(end_us, x_m, y_m, None, "calm", stopped_in_calm_us(state, p.stall, calm_us, calm_us))
+
+
+def stopped_in_calm_us(
+    state: PhaseState, p: StallParameters, stall_us: int, calm_us: int, *, by_hand: bool = False
+) -> int:
+    """When play was stopped: who moves the ball in a long calm, which began at ``calm_us``, does not play it."""
+    played = tuple(one.at_us for one in state.played if one.at_us < calm_us)
+    return stopped_us(min(stall_us, calm_us), played, state.handled, p, by_hand=by_hand)
 
 
 def is_repeated(state: PhaseState, ball: BallState) -> bool:

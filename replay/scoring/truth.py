@@ -16,7 +16,7 @@ from football.update_stream import EventRecord
 from replay.scoring.rules import COVERED_VARIANTS, OCCURRED, Rule, rule_of
 
 #: Kinds that ``goal.disallowed`` annuls.
-GOALS = ("goal.scored", "goal.own")
+_GOALS = ("goal.scored", "goal.own")
 
 
 class ScoreError(UserError, ValueError):
@@ -130,7 +130,7 @@ def true_marks(records: Iterable[EventRecord]) -> tuple[Mark, ...]:
     """
     every = list(records)
     void = {cause for record in every if record.kind == "goal.disallowed" for cause in record.causes}
-    stands = (record for record in every if record.kind not in GOALS or record.id not in void)
+    stands = (record for record in every if record.kind not in _GOALS or record.id not in void)
     return tuple(_mark(record, record.kind, OCCURRED.get(record.kind, "")) for record in stands)
 
 
