@@ -26,6 +26,7 @@ class GoalParameters(msgspec.Struct, frozen=True):
         past_goal_m: a ball that was tracked past the goal, or stopped short of it, by up to this may have been in it.
         ends_us: who has changed ends for a new period is known so long after its kick-off.
         again_us: a kick-off so soon after another one is taken again.
+        played_us: a kick-off after less play since another one is taken again.
         period_minutes: a kick-off so long after the first one of a period may begin the next one.
         range_m: the defender's contact is at most so far from the goal; from farther away he has played the ball back.
     """
@@ -58,5 +59,8 @@ class GoalParameters(msgspec.Struct, frozen=True):
         ),
     ] = 20_000_000
     again_us: Annotated[int, reason("Ours: a goal is celebrated.")] = 60_000_000
+    played_us: Annotated[
+        int, reason("Ours: as long as the fastest goals take. Simulated match 681: a ball that was put right for 0.1 s.")
+    ] = 7_000_000
     period_minutes: Annotated[int, reason("Law 7: 45, less a minute by which the first kick-off may be late.")] = 44
     range_m: Annotated[float, reason("As shot.range_m.")] = 40.0

@@ -37,7 +37,7 @@ from detectors.contacts.recent_contacts import Contact, opponents_of
 from detectors.decisions import at_most
 from detectors.emission import is_version, make_event, shown_us, withdrawal
 from detectors.outcomes.goal_parameters import GoalParameters
-from detectors.outcomes.unseen_goals import KickOffs, shown_goal, turned_round, with_kick_off
+from detectors.outcomes.unseen_goals import KickOffs, shown_goal, turned_round, with_kick_off, with_stop
 from detectors.play.last_touch import LastTouchParameters, Touches, followed, last_touch
 from detectors.play.restart_kicks import NAMES, RestartKickParameters, attackers_of, restart_kind
 from detectors.signals.official import changes_kind, decided_us
@@ -191,7 +191,7 @@ class Goal:
 
     def _stopped(self, state: GoalState, event: Event, dead: EventPayload) -> GoalState:
         """Remember the goal of a ball that was seen last, and counts as stopped, right before the goal line."""
-        kick_offs = msgspec.structs.replace(state.kick_offs, dead_us=time_us(dead, "since_us"))
+        kick_offs = with_stop(state.kick_offs, state.live, time_us(dead, "since_us"))
         state = msgspec.structs.replace(state, kick_offs=kick_offs)
         seen = dead.x_m is not None and dead.y_m is not None
         if dead.variant != "stop" or not seen or is_version(event) or state.settled or not state.attacks_x:

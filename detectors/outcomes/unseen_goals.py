@@ -3,8 +3,9 @@
 Theory of operation
 -------------------
 Within a period only a goal has a kick-off (Law 8), so the opponents of its taker have scored while the ball was dead,
-or right before. At once the kick-off may also begin a new period. Teams change ends for one, which is known within
-seconds, and a period has its length. So the goal waits: it is published if ``direction`` has not changed by then.
+or right before. If there was hardly any play since the kick-off before, that one is taken again. The kick-off may also
+begin a new period. Teams change ends for one, which is known within seconds, and a period has its length. So the goal
+waits: it is published if ``direction`` has not changed by then.
 
 A pure fold, without events of its own.
 """
@@ -29,13 +30,21 @@ class KickOffs(msgspec.Struct, frozen=True, gc=False):
         begun_us: the first one; -1 without one.
         last_us: the newest one.
         dead_us: the ball has been dead since then, or was so last; -1 if never since the newest kick-off.
+        played_us: how long the ball was in play since the newest one.
         goal: the goal that the newest one shows, if teams have not changed ends.
     """
 
     begun_us: int = -1
     last_us: int = -1
     dead_us: int = -1
+    played_us: int = 0
     goal: Event | None = None
+
+
+def with_stop(before: KickOffs, live: Event | None, since_us: int) -> KickOffs:
+    """The kick-offs after the ball, in play since ``live``, is dead since ``since_us``."""
+    played_us = max(since_us - live.ts_us, 0) if live is not None and before.dead_us < live.ts_us else 0
+    return msgspec.structs.replace(before, dead_us=since_us, played_us=before.played_us + played_us)
 
 
 def with_kick_off(
@@ -59,6 +68,7 @@ def with_kick_off(
     if (
         not live.detail["kick_off_shape"]
         or not at_least("time since the kick-off before", again_us, p.again_us, "goal.again_us", about)
+        or not at_least("time in play since then", before.played_us, p.played_us, "goal.played_us", about)
         or not at_most("minutes of the period", ran_us / 60e6, p.period_minutes, "goal.period_minutes", about)
         or not at_most("time that the ball was dead", dead_us, p.confirm_us, "goal.confirm_us", about)
     ):
@@ -73,8 +83,9 @@ def with_kick_off(
 
 def turned_round(before: KickOffs, p: GoalParameters, now_us: int) -> KickOffs:
     """The kick-offs of the new period, after teams have changed ends: the newest one, or the next one, began it."""
-    has_begun = before.last_us >= 0 and now_us - before.last_us < p.ends_us
-    return KickOffs(before.last_us, before.last_us, before.dead_us) if has_begun else KickOffs(dead_us=before.dead_us)
+    if before.last_us < 0 or now_us - before.last_us >= p.ends_us:
+        return KickOffs(dead_us=before.dead_us)
+    return msgspec.structs.replace(before, begun_us=before.last_us, goal=None)
 
 
 def shown_goal(kick_offs: KickOffs, p: GoalParameters, now_us: int) -> Event | None:

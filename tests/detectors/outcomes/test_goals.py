@@ -276,6 +276,14 @@ def stop(since_s: float) -> Event:
     return make_event("play.dead", since_us + 7_000_000, f"b{since_s}", stopped)
 
 
+def live(at_s: float) -> Event:
+    """A throw-in."""
+    thrown = kick_off(at_s, "home")
+    place = msgspec.structs.replace(thrown.payload, variant="touch", y_m=34.0)
+    return msgspec.structs.replace(thrown, payload=place)
+
+
+TAKEN_AGAIN = [turn(0, "home"), kick_off(5, "home"), candidate(100), kick_off(150, "away")]
 SECOND_HALF = [turn(0, "home"), kick_off(5, "home"), stop(2_700), kick_off(3_600, "away"), turn(3_605, "away")]
 
 
@@ -291,10 +299,14 @@ SECOND_HALF = [turn(0, "home"), kick_off(5, "home"), stop(2_700), kick_off(3_600
         ([turn(0, "home"), kick_off(5, "home"), stop(2_700), kick_off(2_760, "away")], False),
         ([turn(0, "home"), kick_off(5, "home"), stop(100), kick_off(710, "away")], False),
         ([*SECOND_HALF, stop(3_700), kick_off(3_750, "home")], True),
+        ([*TAKEN_AGAIN, stop(150.1), kick_off(262, "away")], False),
+        ([*TAKEN_AGAIN, stop(157.1), kick_off(262, "away")], True),
+        ([*TAKEN_AGAIN, stop(150.1), live(160.0), stop(167.0), kick_off(262, "away")], True),
     ],
     ids=[
         "nothing else explains it", "teams change ends", "they did before", "the first one", "a goal is known",
         "taken again", "a new half, without a change of ends", "no review takes so long", "in the second half",
+        "hardly any play", "some seconds of play", "some seconds of play in two parts",
     ],
 )  # fmt: skip
 def test_a_kick_off_that_nothing_explains_shows_a_goal_that_nobody_saw(events: list[Event], shown: bool):
