@@ -60,7 +60,8 @@ class GoalParameters(msgspec.Struct, frozen=True):
     ] = 20_000_000
     again_us: Annotated[int, reason("Ours: a goal is celebrated.")] = 60_000_000
     played_us: Annotated[
-        int, reason("Ours: as long as the fastest goals take. Simulated match 681: a ball that was put right for 0.1 s.")
+        int,
+        reason("Ours: as long as the fastest goals take. Simulated match 681: a ball that was put right for 0.1 s."),
     ] = 7_000_000
     period_minutes: Annotated[int, reason("Law 7: 45, less a minute by which the first kick-off may be late.")] = 44
     range_m: Annotated[float, reason("As shot.range_m.")] = 40.0

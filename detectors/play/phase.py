@@ -71,6 +71,7 @@ from detectors.play.phase_state import (
     PhaseState,
     as_stop,
     ended_by_silence,
+    is_far_out,
     is_repeated,
     is_struck,
     live_event,
@@ -248,7 +249,9 @@ class PlayPhase:
         exit_event = state.exit
         if exit_event is not None:
             what, outside_us = "time since the line was crossed", now_us - exit_event.ts_us
-            if at_least(what, outside_us, *self._settle, about="phase.dead"):
+            if is_far_out(state, self.parameters, self.pitch, exit_event, ball) or at_least(
+                what, outside_us, *self._settle, about="phase.dead"
+            ):
                 if state.mouth is not None and in_net(ball, self.pitch, self.parameters):
                     return self._end_play(state, now_us, "goal", state.mouth)
                 cause = "touch" if "touch" in payload_of(exit_event).variant else "goal line"
@@ -407,7 +410,9 @@ class PlayPhase:
 
     def _end_play(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
         payload = payload_of(by)
-        since_us = max(time_us(payload, "since_us"), state.turned_us + 1) if "since_us" in payload.detail else by.ts_us
+        since_us = time_us(payload, "since_us") if "since_us" in payload.detail else by.ts_us
+        if since_us <= state.turned_us:  # It lay until then. When it went out after that is not known.
+            since_us = max(state.turned_us + 1, (state.turned_us + by.ts_us) // 2)
         detail: dict[str, Scalar] = {"line": payload.variant, "sign": "", "since_us": since_us}
         stoppage = EventPayload(
             cause, x_m=payload.x_m, y_m=payload.y_m, z_m=payload.z_m, confidence=payload.confidence, detail=detail

@@ -21,6 +21,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         settle_rtls_us: a ball that has crossed a line is dead after this time outside, on radio.
         sure: least confidence of a ball in the goal that ends play at once.
         outside_m: a ball that is found outside without having crossed a line is at least this far outside.
+        far_out_m: a ball that has crossed a line is dead at once so far outside.
         post_m: nor does one so near to a post on camera tracking: where it has settled shows whether it is in the net.
         net_side_m: a ball in the net is at most this far outside the posts, as it is tracked.
         net_m: a ball in the net is at most this far behind the goal line, as it is tracked.
@@ -66,6 +67,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         float,
         reason("Simulated seeds 401 to 420: balls in play are seen up to 0.43 m outside for the settling time."),
     ] = 0.55
+    far_out_m: Annotated[float, reason("Ours: five times the error of a keyed ball; see post_m.")] = 2.0
     post_m: Annotated[
         float, reason("Error of a keyed ball: 0.15 to 0.4 m (Linke et al. 2018, as the profile ragged has it).")
     ] = 0.4

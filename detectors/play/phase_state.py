@@ -84,6 +84,15 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     spread_m: float = SPREAD_BEGIN_M
 
 
+def is_far_out(state: PhaseState, p: PhaseParameters, pitch: Pitch, crossed: Event, ball: BallState) -> bool:
+    """True if a ball that has crossed a line is farther outside than any track errs. It may rebound into the field."""
+    if state.mouth is not None or payload_of(crossed).detail["jump"]:
+        return False
+    what, beyond_m, about = "the ball outside", pitch.beyond_m(ball.x_m, ball.y_m), "phase.dead"
+    sure_m = 2.0 * state.spread_m
+    return beyond_m >= sure_m and at_least(what, beyond_m, p.far_out_m, "phase.far_out_m", about)
+
+
 def turned(state: PhaseState, mode: str, cause: str, line: str = "", **kept: Any) -> PhaseState:
     """The state of a new phase: it keeps what outlasts one, and what is given."""
     return PhaseState(mode, cause, line, None, state.attacks_x, spread_m=state.spread_m, **kept)

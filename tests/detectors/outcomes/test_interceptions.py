@@ -19,7 +19,7 @@ def about(kind: str, at_s: float, player: str, x_m: float = 0.0, y_m: float = 0.
     """An event of a player; ``variant`` and ``z_m`` are the payload's, the rest is detail."""
     team: Team = "home" if player.startswith("home") else "away" if player else ""
     z_m, variant = more.pop("z_m", 0.1), more.pop("variant", "")
-    detail = {"speed_before_m_s": 8.0, **more}
+    detail = {"speed_before_m_s": 8.0, "speed_after_m_s": 9.0, **more}
     payload = EventPayload(str(variant), team, player, x_m, y_m, z_m, detail=detail)  # type: ignore[arg-type]
     return make_event(kind, round(at_s * 1e6), f"{kind}:{at_s}", payload)
 
@@ -82,18 +82,39 @@ def test_an_interception_that_runs_out_annuls_the_one_that_was_won() -> None:
     assert (won.payload.variant, out.payload.variant, out.annuls) == ("won", "to out", won.id)
 
 
+def wins(leaves_m_s: float) -> list[Event]:
+    """A gain of a ball that comes with 10 m/s."""
+    speeds = {"speed_before_m_s": 10.0, "speed_after_m_s": leaves_m_s}
+    return [about("hit", 2.0, "away_4", distance_m=0.5, **speeds), gain()]
+
+
+@pytest.mark.parametrize(
+    ("left_m_s", "then", "stands"),
+    [
+        (4.0, [about("hit", 2.6, "home_8")], False),
+        (4.0, [about("hit", 2.6, "away_4"), about("hit", 3.0, "home_8")], True),
+        (4.0, [about("hit", 2.6, "away_5")], True),
+        (11.0, [about("hit", 2.6, "home_8")], True),
+        (4.0, [about("pass.attempt", 2.0, "away_4", 12.0), about("hit", 2.6, "home_8")], False),
+        (4.0, [about("out", 2.4, "away_4", variant="left touch"), about("hit", 20.0, "home_8")], True),
+    ],
+    ids=["an opponent", "himself", "a mate", "he passes to an opponent", "it looks like a pass", "it runs out"],
+)
+def test_a_ball_that_leaves_him_slowly_and_to_an_opponent_was_deflected(
+    left_m_s: float, then: list[Event], stands: bool
+) -> None:
+    found = chained([*passed(), *wins(left_m_s), *then], Interception(SHEET))
+    void = {event.annuls for event in found if event.annuls}
+    last = {event.id: event for event in found if event.annuls != event.id}
+    assert (len(found) > 0, bool(set(last) - void)) == (True, stands)
+
+
 def recovered(*causes: Event) -> list[tuple[str, object, float]]:
     had = about("possession.gain", 0.5, "home_9")
     return [
         (e.payload.player, e.payload.detail["from"], (e.dated_us or 0) / 1e6)
         for e in chained([had, *causes], Interception(SHEET), Recovery(SHEET))
     ]
-
-
-def wins(leaves_m_s: float) -> list[Event]:
-    """A gain of a ball that comes with 10 m/s."""
-    speeds = {"speed_before_m_s": 10.0, "speed_after_m_s": leaves_m_s}
-    return [about("hit", 2.0, "away_4", distance_m=0.5, **speeds), gain()]
 
 
 LOOSE, WINS = about("ball.loose", 1.5, ""), wins(2.0)

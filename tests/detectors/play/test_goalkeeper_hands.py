@@ -127,7 +127,7 @@ def test_without_a_goalkeeper_on_the_sheet_nobody_is_one():
 
 
 def test_a_dead_ball_in_the_hands_is_no_catch_but_one_that_was_caught_before_it_died_is():
-    over = EventPayload("left goal line +y out", "", "", -52.6, 9.0, 0.2, detail={})
+    over = EventPayload("left goal line +y out", "", "", -52.6, 9.0, 0.2, detail={"jump": False})
     out = make_event("ball.crossed", 90_000, "ball:90", over)
     fetched = [out, *grip(400, 1400), *frames(1500)]
     assert chained(fetched, PlayPhase(SHEET), GoalkeeperHands(SHEET)) == []

@@ -22,6 +22,7 @@ from tests.detectors.scene import (
     frame_event,
     path,
     rows_of,
+    scene,
     stay,
 )
 
@@ -93,3 +94,23 @@ def test_a_ball_that_lay_far_from_everybody_and_flies_was_played_by_somebody_els
     rest = Rest(1_000_000 - lay_us, 1_000_000, taker=body("home_7", 0.0, near_m), taker_m=near_m, fresh_us=1_000_000)
     others = detector._kicks.is_played_by_others(rest, 1_400_000, build_frame(flies, cast()), flies)
     assert others is (near_m > 6.0 and lay_us > 500_000)
+
+
+@pytest.mark.parametrize(("far_m", "dead"), [(3.0, True), (1.0, False)], ids=["three metres", "a metre"])
+def test_a_ball_that_flies_out_by_metres_is_dead_though_it_rebounds_into_the_field_at_once(far_m, dead):
+    out_s = (far_m + 14.0) / 20.0
+    track = [*path((5.0, 20.0), (5.0, 34.0 + far_m), out_s), *path((5.0, 34.0 + far_m), (5.0, 20.0), out_s)]
+    events = concluded(scene(track, cast()), MatchSheet(), "play.dead")
+    assert rows_of(events) == ([("play.dead", "touch", "")] if dead else [])
+
+
+@pytest.mark.parametrize(("resumed_s", "since_us"), [(0.5, 1_364_706), (2.0, 2_460_000)], ids=["before", "meanwhile"])
+def test_a_ball_that_was_lost_before_its_restart_went_out_between_the_restart_and_when_it_is_found(resumed_s, since_us):
+    stopped = decision(0.1, "stop")
+    lay = [frame_event(0.04 * i, (0.0, 33.8), cast(), i) for i in range(26)]
+    unseen = [frame_event(1.0 + 0.04 * i, None, cast(), 25 + i) for i in range(1, 50)]
+    seen = [frame_event(3.0 + 0.04 * i, (6.0, 35.5), cast(), 75 + i) for i in range(15)]
+    balls = [Event("ball.state", e.ts_us, "ball", e.seq, e.payload.ball) for e in [*lay, *seen]]
+    events = [stopped, decision(resumed_s, "resume", 2), *balls, *lay, *unseen, *seen]
+    dead = concluded(events, MatchSheet(), "play.dead")[-1]
+    assert (dead.payload.variant, dead.payload.detail["since_us"]) == ("touch", since_us)
