@@ -9,7 +9,8 @@ Four sources, the later the stronger:
 * The teams' line-up for a kick-off shows it: the ball at the centre spot, each team in its own half (Law 8). This is
   how the change of ends is seen, before the first kick of the second half, of extra time, and also in a source that was
   mirrored or has swapped the teams.
-* In play positions decide, slowly: once a second the outermost player of each end casts a vote for his team's goal.
+* In play positions decide, slowly: once a second the outermost player of each end casts a vote for his team's goal, if
+  they are as far apart as goalkeepers.
   Where both goalkeepers of the sheet are at different ends, they vote, with more weight. This is how a stream is read
   that begins in the middle of a half, without a sheet or with a wrong one.
 
@@ -29,6 +30,7 @@ from detectors.emission import make_event, shown_us
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Frame, frame_of
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
@@ -45,7 +47,8 @@ class SidesParameters(msgspec.Struct, frozen=True):
         half_players: least number of players in each half.
         vote_every_us: time between votes.
         keeper_votes: weight of a vote of both goalkeepers.
-        keepers_apart_m: goalkeepers at different ends are this far apart, along the pitch.
+        keepers_apart_m: goalkeepers at different ends are this far apart, along the pitch; a picture shows less of it.
+        outside_m: nobody who is tracked farther outside is a goalkeeper.
         first_votes: lead that suffices while the direction is unknown.
         change_votes: lead, counted from nought, that changes the known direction.
         tally_limit: greatest tally for the known direction.
@@ -62,6 +65,9 @@ class SidesParameters(msgspec.Struct, frozen=True):
     keepers_apart_m: Annotated[float, reason("ours: more than half a pitch; one who attacks a corner has no vote")] = (
         60.0
     )
+    outside_m: Annotated[
+        float, reason("ours; simulated match 688: an unseen player was supposed 15 m behind the goal for minutes")
+    ] = 3.0
     first_votes: Annotated[int, reason("ours")] = 3
     change_votes: Annotated[
         int, reason("ours: a minute, so that no corner kick or celebration does it; half-time lasts 15")
@@ -105,6 +111,7 @@ class Direction:
         self.parameters = parameters or SidesParameters()
         self._given: Team = sheet.attacks_positive_x
         self._periods = sheet.directions
+        self._pitch = pitch_of(sheet)
         self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
         self.spec = Spec(
             name="direction",
@@ -196,9 +203,13 @@ class Direction:
             apart_m = keepers[1][0] - keepers[0][0]
             if at_least("the goalkeepers from each other", apart_m, p.keepers_apart_m, "direction.keepers_apart_m"):
                 return p.keeper_votes if keepers[0][1] == "home" else -p.keeper_votes
-        left = min(players, key=lambda body: body.x_m)
-        right = max(players, key=lambda body: body.x_m)
-        if left.team == right.team:
+        players = [body for body in players if self._pitch.inside(body.x_m, body.y_m, p.outside_m)]
+        left = min(players, key=lambda body: body.x_m, default=None)
+        right = max(players, key=lambda body: body.x_m, default=None)
+        if left is None or right is None or left.team == right.team:
+            return 0
+        what, apart_m = "the outermost players from each other", right.x_m - left.x_m
+        if not at_least(what, apart_m, p.keepers_apart_m, "direction.keepers_apart_m"):
             return 0
         return 1 if left.team == "home" else -1
 

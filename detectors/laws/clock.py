@@ -3,11 +3,12 @@
 Theory of operation
 -------------------
 A period begins with a kick-off. The first kick-off begins the first period. A later one begins the next period if the
-teams have changed ends since, or if play had been dead for long and not for a goal (extra time may keep the ends). Only
-then the end of the period before is certain. Earlier it is published with doubt, once its time is over and the ball has
-been dead for a while, and withdrawn if play goes on before a pause as long as half-time. A decision of the officials
-(1.10) counts at once. After the final whistle there is often nothing more in a stream, so a period whose time is over
-ends with it.
+teams have changed ends since, or if play had been dead for long and not for a goal (extra time may keep the ends). A
+picture does not show all players in their own halves: after a long break and a change of ends any kick from the centre
+spot is a kick-off. Only then the end of the period before is certain. Earlier it is published with doubt, once its time
+is over and the ball has been dead for a while, and withdrawn if play goes on before a pause as long as half-time. A
+decision of the officials (1.10) counts at once. After the final whistle there is often nothing more in a stream, so a
+period whose time is over ends with it.
 
 The side of each team is sampled once a second. A kick-off is known half a second after it was taken, when all players
 are still in their own halves.
@@ -21,12 +22,12 @@ import msgspec
 
 from detectors.decisions import at_least, note
 from detectors.emission import make_event, withdrawal
-from detectors.play.restart_kicks import RestartKickParameters, restart_kind
+from detectors.play.restart_kicks import RestartKickParameters, at_centre, restart_kind
 from detectors.reasons import reason
 from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
 from football.officials import PERIODS
-from football.payloads import EventPayload, Scalar, frame_of, payload_of, time_us
+from football.payloads import EventPayload, Scalar, frame_of, location_m, payload_of, time_us
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
@@ -44,7 +45,7 @@ class ClockParameters(msgspec.Struct, frozen=True):
         extra_minutes: length of a half of extra time.
         over_us: after that length, a period ends when the ball has been dead for this long.
         goal_over_us: the same after a goal, since a celebration and a review take their time.
-        pause_us: least time of dead play before a period that keeps the ends.
+        pause_us: least time of dead play before a period that keeps the ends, or whose kick-off is seen in part only.
         every_us: time between two samples of the sides.
         doubt: confidence of an end that nothing has confirmed.
     """
@@ -233,7 +234,7 @@ class MatchClock:
 
     def _live(self, state: ClockState, event: Event, payload: EventPayload) -> Step[ClockState]:
         kind, dead_us = restart_kind(self.pitch, payload, self.kick), state.dead_us
-        kick_off = kind == "kick_off"
+        kick_off = kind == "kick_off" or self._begins(state, event, payload, kind)
         alive = msgspec.structs.replace(state, dead_us=-1, goal=False)
         shoot_out = len(PERIODS)
         if kind == "penalty" and payload.detail["shoot_out"] and 0 < state.period < shoot_out:
@@ -248,6 +249,18 @@ class MatchClock:
             return alive, NOTHING
         kick_us = time_us(payload, "kick_us")
         return self._begin(state, event, state.period + 1, kick_us, dead_us)
+
+    def _begins(self, state: ClockState, event: Event, live: EventPayload, kind: str) -> bool:
+        """True if a kick from the centre spot begins the next period, though not all are seen in their own halves.
+
+        The time of the period is over, the ball was dead for longer than free kicks wait, and teams have changed ends.
+        """
+        swapped = bool(state.left and state.left_now and state.left != state.left_now)
+        if kind != "free_kick" or not state.period or not swapped or not at_centre(self.kick, *location_m(live)):
+            return False
+        what, pause_us = "time that play was dead", event.ts_us - state.dead_us if state.dead_us >= 0 else 0
+        long = at_least(what, pause_us, self.parameters.pause_us, "match_clock.pause_us", "period.start")
+        return long and self._has_run(state, event.ts_us - state.begun_us)
 
     def _is_pause(self, state: ClockState, now_us: int, pause_us: int) -> bool:
         """True if play was dead for long enough that a kick-off without a change of ends begins a period.

@@ -120,3 +120,21 @@ def test_a_corner_with_everybody_at_one_end_changes_nothing():
     for sheet in (MatchSheet(), MatchSheet(players=KEEPERS)):
         found = directions([*frames(cast(), 10.0), *frames(one_end, 40.0, start_s=10.0)], sheet)
         assert [team for team, _ in found] == ["home"]
+
+
+def a_picture():
+    """Eight players of a part of the pitch, an attacker of each team outermost."""
+    places = {"away_9": -20.0, "home_4": -15.0, "away_8": -8.0, "home_6": -2.0, "away_6": 3.0, "home_8": 9.0}
+    return tuple(body(name, x_m, 2.0) for name, x_m in {**places, "away_4": 14.0, "home_9": 18.0}.items())
+
+
+def someone_supposed_behind_a_goal():
+    """Who is not seen is supposed where he was last, and farther on; the goalkeepers are not seen either."""
+    unseen = cast(home_1=(-30.0, 0.0), away_1=(30.0, 0.0), away_5=(-68.0, 3.0), home_5=(68.0, 3.0))
+    return tuple(one for one in unseen if one.object_id not in ("home_1", "away_1"))
+
+
+@pytest.mark.parametrize("seen", [a_picture(), someone_supposed_behind_a_goal()], ids=["a picture", "behind a goal"])
+def test_the_outermost_of_whom_a_picture_shows_are_no_goalkeepers(seen):
+    found = directions([*frames(in_play(), 30.0), *frames(seen, 200.0, 30.0, (0.0, 20.0))])
+    assert [team for team, _ in found] == ["home"]

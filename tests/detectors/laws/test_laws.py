@@ -127,9 +127,21 @@ def test_the_end_of_a_half_is_told_with_doubt_and_taken_back_if_play_goes_on():
 
 def test_a_ball_that_is_kicked_about_after_half_time_does_not_take_the_end_back():
     ticks = [tick(s) for s in (2830.0, 3640.0)]
-    found = fold(MatchClock(SHEET), match(*ticks, live(3630.0), dead(3633.0)))
+    found = fold(MatchClock(SHEET), match(*ticks, live(3630.0, x_m=20.0), dead(3633.0)))
     periods = [(e.kind, e.payload.variant, bool(e.annuls)) for e in found if e.kind != "clock.minute"]
     assert periods == [("period.start", "1", False), ("period.end", "1", False), ("period.start", "2", False)]
+
+
+@pytest.mark.parametrize(
+    ("x_m", "dead_s", "at_s", "begins"),
+    [(0.5, 2762.0, 3640.0, True), (20.0, 2762.0, 3640.0, False), (0.5, 3600.0, 3640.0, False)],
+    ids=["from the centre spot", "from elsewhere", "no pause"],
+)
+def test_a_picture_of_a_kick_off_that_does_not_show_all_players_begins_the_second_half(x_m, dead_s, at_s, begins):
+    half = [teams(1.0, True), live(2.0, "start", kick_off=True), teams(2700.0, True), dead(dead_s)]
+    found = fold(MatchClock(SHEET), [*half, teams(3605.0, False), live(at_s, x_m=x_m)])
+    started = [event.payload.variant for event in found if event.kind == "period.start"]
+    assert started == (["1", "2"] if begins else ["1"])
 
 
 def test_extra_time_may_keep_the_ends_but_a_long_review_begins_no_period():
