@@ -129,7 +129,7 @@ def a_picture():
 
 
 def someone_supposed_behind_a_goal():
-    """Who is not seen is supposed where he was last, and farther on; the goalkeepers are not seen either."""
+    """Everybody, with two unseen players who are supposed behind the goals; the goalkeepers are not seen either."""
     unseen = cast(home_1=(-30.0, 0.0), away_1=(30.0, 0.0), away_5=(-68.0, 3.0), home_5=(68.0, 3.0))
     return tuple(one for one in unseen if one.object_id not in ("home_1", "away_1"))
 
