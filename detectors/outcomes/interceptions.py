@@ -14,7 +14,7 @@ from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, frame_of, number, payload_of
 from football.pitch import PENALTY_AREA_HALF_WIDTH_M, pitch_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 #: Kind of the gains that are interceptions, for the detectors of this level: no ball that is intercepted is recovered.
@@ -108,6 +108,7 @@ class Interception:
             source="Opta; StatsBomb; kloppy InterceptionResult",
             annuls=("interception",),
             amends=("interception",),
+            known={"interception": Known("when he gains the ball", "when an opponent has the next contact")},
             team_variants={"interception": ("won", "to out")},
             details={"interception": ("passer",)},
         )

@@ -90,7 +90,7 @@ def first(found: dict[str, tuple[Margin, ...]], kind: str, parameter: str) -> tu
         pytest.param("shot.attempt", "shot.range_m", marks=pytest.mark.slow),
         pytest.param("shot.attempt", "shot.speed_min_m_s", marks=pytest.mark.slow),
         ("pass.complete", "pass_outcome.within_us"),
-        ("out", "phase.settle_us"),
+        ("out", "phase.far_out_m"),
         pytest.param("ball.moving", "ball_motion.moving_speed_m_s", marks=pytest.mark.slow),
         ("pz.enter", "possession_zone.enter_m"),
         pytest.param("goal_ring", "goal_ring.widest_m", marks=pytest.mark.slow),
