@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from football.constants import BALL_RADIUS_M
@@ -23,6 +22,7 @@ from simulator.from_tracking.tracked_paths import GRID_S, PERSON_MAX_M_S, PERSON
 from simulator.physics.ball import CONTACT_S, MovingBall, launch, rolling
 from simulator.physics.limbs import TOUCH_M, limb_paths
 from simulator.records import FOUR_LIMBS, KEEPERS, REFEREES, SQUAD, STEP_S, TICK_S, Col
+from tests.examples import in_two_lengths
 
 FRAME_US = 40_000
 
@@ -97,8 +97,7 @@ def test_a_ball_that_is_elsewhere_for_one_frame_makes_no_corner():
     assert len(path_breaks(clean, weights)) == 0
 
 
-@given(seed=st.integers(0, 2**32 - 1), noise_m=st.sampled_from([0.0, 0.01]))
-@settings(max_examples=40, deadline=None)
+@in_two_lengths(12, 40, seed=st.integers(0, 2**32 - 1), noise_m=st.sampled_from([0.0, 0.01]))
 def test_corners_keep_their_times_and_become_contacts(seed: int, noise_m: float):
     rng = np.random.default_rng(seed)
     corner_s = np.cumsum(rng.uniform(0.5, 1.5, 8)).tolist()

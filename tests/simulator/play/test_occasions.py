@@ -102,6 +102,7 @@ def test_a_review_holds_up_the_kick_off() -> None:
     assert state.truth.rows[-1].variant == "review"
 
 
+@pytest.mark.slow
 def test_new_shapes_come_in_the_second_half_and_are_true() -> None:
     match, _ = played(Occasions(new_shape_share=1.0), 200.0, 60.0, 20.0)
     changes = match.shapes
@@ -111,6 +112,7 @@ def test_new_shapes_come_in_the_second_half_and_are_true() -> None:
     assert all(since_s >= second - 60.0 for since_s, _, _ in changes[2:])
 
 
+@pytest.mark.slow
 def test_players_exchange_their_places_once_a_half_and_keep_them() -> None:
     match, at = played(Occasions(role_swap_share=1.0), 330.0)
     swaps = [row for row in match.rows if row.kind == "role.swapped"]
