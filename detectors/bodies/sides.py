@@ -10,9 +10,8 @@ Four sources, the later the stronger:
   how the change of ends is seen, before the first kick of the second half, of extra time, and also in a source that was
   mirrored or has swapped the teams.
 * In play positions decide, slowly: once a second the outermost player of each end casts a vote for his team's goal, if
-  they are as far apart as goalkeepers.
-  Where both goalkeepers of the sheet are at different ends, they vote, with more weight. This is how a stream is read
-  that begins in the middle of a half, without a sheet or with a wrong one.
+  both are as far apart as goalkeepers. Where both goalkeepers of the sheet are at different ends, they vote, with more
+  weight. This is how a stream is read that begins in the middle of a half, without a sheet or with a wrong one.
 
 A first direction that nothing has confirmed before others contradict it was wrong from the beginning: it is amended. A
 later one is followed by another.
@@ -47,7 +46,7 @@ class SidesParameters(msgspec.Struct, frozen=True):
         half_players: least number of players in each half.
         vote_every_us: time between votes.
         keeper_votes: weight of a vote of both goalkeepers.
-        keepers_apart_m: goalkeepers at different ends are this far apart, along the pitch; a picture shows less of it.
+        keepers_apart_m: goalkeepers at different ends are this far apart, along the pitch.
         outside_m: nobody who is tracked farther outside is a goalkeeper.
         first_votes: lead that suffices while the direction is unknown.
         change_votes: lead, counted from nought, that changes the known direction.

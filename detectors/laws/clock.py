@@ -4,8 +4,8 @@ Theory of operation
 -------------------
 A period begins with a kick-off. The first kick-off begins the first period. A later one begins the next period if the
 teams have changed ends since, or if play had been dead for long and not for a goal (extra time may keep the ends). A
-picture does not show all players in their own halves: after a long break and a change of ends any kick from the centre
-spot is a kick-off. Only then the end of the period before is certain. Earlier it is published with doubt, once its time
+television picture does not show all players: after a long break and a change of ends any kick from the centre spot is a
+kick-off. Only then the end of the period before is certain. Earlier it is published with doubt, once its time
 is over and the ball has been dead for a while, and withdrawn if play goes on before a pause as long as half-time. A
 decision of the officials (1.10) counts at once. After the final whistle there is often nothing more in a stream, so a
 period whose time is over ends with it.
@@ -234,15 +234,15 @@ class MatchClock:
 
     def _live(self, state: ClockState, event: Event, payload: EventPayload) -> Step[ClockState]:
         kind, dead_us = restart_kind(self.pitch, payload, self.kick), state.dead_us
-        kick_off = kind == "kick_off" or self._begins(state, event, payload, kind)
+        swapped = bool(state.left and state.left_now and state.left != state.left_now)
+        pause_us = event.ts_us - dead_us if dead_us >= 0 else 0
         alive = msgspec.structs.replace(state, dead_us=-1, goal=False)
         shoot_out = len(PERIODS)
         if kind == "penalty" and payload.detail["shoot_out"] and 0 < state.period < shoot_out:
             return self._begin(state, event, shoot_out, time_us(payload, "kick_us"), dead_us)
-        if not kick_off:
+        seen_in_part = kind == "free_kick" and swapped and self._is_kick_off(state, event.ts_us, payload, pause_us)
+        if kind != "kick_off" and not seen_in_part:
             return self._goes_on(alive, event)
-        swapped = bool(state.left and state.left_now and state.left != state.left_now)
-        pause_us = event.ts_us - dead_us if dead_us >= 0 else 0
         if state.period and not swapped and not self._is_pause(state, event.ts_us, pause_us):
             return self._goes_on(alive, event)
         if state.period >= len(PERIODS):
@@ -250,17 +250,17 @@ class MatchClock:
         kick_us = time_us(payload, "kick_us")
         return self._begin(state, event, state.period + 1, kick_us, dead_us)
 
-    def _begins(self, state: ClockState, event: Event, live: EventPayload, kind: str) -> bool:
-        """True if a kick from the centre spot begins the next period, though not all are seen in their own halves.
+    def _is_kick_off(self, state: ClockState, now_us: int, live: EventPayload, pause_us: int) -> bool:
+        """True if a kick, after teams have changed ends, is the kick-off of the next period though not all are seen.
 
-        The time of the period is over, the ball was dead for longer than free kicks wait, and teams have changed ends.
+        It is taken from the centre spot, the time of the period is over, and play was dead for longer than free kicks
+        wait.
         """
-        swapped = bool(state.left and state.left_now and state.left != state.left_now)
-        if kind != "free_kick" or not state.period or not swapped or not at_centre(self.kick, *location_m(live)):
+        if not state.period or not at_centre(self.kick, *location_m(live)):
             return False
-        what, pause_us = "time that play was dead", event.ts_us - state.dead_us if state.dead_us >= 0 else 0
-        long = at_least(what, pause_us, self.parameters.pause_us, "match_clock.pause_us", "period.start")
-        return long and self._has_run(state, event.ts_us - state.begun_us)
+        what, least_us, about = "time that play was dead", self.parameters.pause_us, "period.start"
+        long = at_least(what, pause_us, least_us, "match_clock.pause_us", about)
+        return long and self._has_run(state, now_us - state.begun_us)
 
     def _is_pause(self, state: ClockState, now_us: int, pause_us: int) -> bool:
         """True if play was dead for long enough that a kick-off without a change of ends begins a period.
