@@ -1,16 +1,12 @@
-"""7.5 and 10.14: a goal, published at once; confirmed by the kick-off, or disallowed (IFAB Laws 8, 10).
+"""7.5: a goal, published at once; 10.14 confirms or disallows it (IFAB Laws 8, 10).
 
 Theory of operation
 -------------------
 Only the referee decides whether a ball in the goal counts. The goal is published at once, and is tentative until the
-next restart shows his decision, however long a review takes: a kick-off confirms it; any other restart means that it
-was disallowed (offside, foul). ``goal.disallowed`` annuls the goal that it names. A goal at the end of a half has no
-kick-off of its own; the end of the period confirms it, or the begin of the next one (Laws 7 and 10).
+next restart shows his decision (:mod:`detectors.outcomes.goal_verdicts`).
 
 Decisions of the officials (1.10) overrule that. ``official.goal`` is about the team's goal of that minute: a newer
-version of it follows, with the scorer that they name. If tracking had no such goal, theirs is published. Either is
-confirmed at once. ``official.no_goal`` disallows at once. The newest decision stands, and withdraws earlier
-conclusions.
+version of it follows, with the scorer that they name. If tracking had no such goal, theirs is published.
 
 A ball that goes straight into the goal from some restarts is no goal (Laws 8, 13, 15 to 17, season 2025/26): from a
 throw-in, an indirect free kick or a dropped ball, or into the goal of the taker's own team. Then a goal kick or a
@@ -37,10 +33,11 @@ from detectors.contacts.recent_contacts import Contact, opponents_of
 from detectors.decisions import at_most
 from detectors.emission import is_version, make_event, shown_us, withdrawal
 from detectors.outcomes.goal_parameters import GoalParameters
+from detectors.outcomes.goal_verdicts import is_official
 from detectors.outcomes.unseen_goals import KickOffs, shown_goal, turned_round, with_kick_off, with_stop
 from detectors.play.last_touch import LastTouchParameters, Touches, followed, last_touch
 from detectors.play.restart_kicks import NAMES, RestartKickParameters, attackers_of, restart_kind
-from detectors.signals.official import changes_kind, decided_us
+from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, location_m, payload_of, time_us
 from football.pitch import BAR_HEIGHT_M, ENDS, GOAL_HALF_WIDTH_M, End, end_of, end_sign, pitch_of
@@ -150,7 +147,7 @@ class Goal:
         if event.kind.startswith("official."):
             return self._officials(state, event, payload)
         state = msgspec.structs.replace(state, missed=None, settled=True)
-        if self._same(state.goal, event.ts_us, payload.team) and _is_official(state.goal):
+        if self._same(state.goal, event.ts_us, payload.team) and is_official(state.goal):
             return state, NOTHING
         goal = self._tracked_goal(state, event, payload)
         return msgspec.structs.replace(state, goal=goal), (goal,)
@@ -319,11 +316,6 @@ def _end(goal: EventPayload) -> End:
     return "right" if goal.variant == "right" else "left"
 
 
-def _is_official(goal: Event | None) -> bool:
-    payload = goal.payload if goal is not None else None
-    return isinstance(payload, EventPayload) and bool(payload.detail.get("official"))
-
-
 def _confirmed_by_officials(goal: EventPayload, decision: EventPayload) -> EventPayload:
     """A goal with the officials' scorer, and without doubt."""
     detail = {**{name: value for name, value in goal.detail.items() if name != "directly"}, "official": True}
@@ -335,165 +327,3 @@ def _by_officials(kind: str, event: Event, goal: EventPayload, decision: EventPa
     dated_us = at_us if at_us < event.ts_us else None
     payload = _confirmed_by_officials(goal, decision)
     return make_event(kind, event.ts_us, event.source, payload, causes=(event.id,), dated_us=dated_us)
-
-
-class VerdictState(msgspec.Struct, frozen=True, gc=False):
-    """State: the newest version of the goal, and the verdict on it, None so far."""
-
-    goal: Event | None = None
-    verdict: Event | None = None
-
-
-class GoalConfirmation:
-    """10.14: ``goal.confirmed`` or ``goal.disallowed``: the verdict on a goal.
-
-    The first restart after the goal decides, or the officials, whose decision also withdraws an earlier verdict. Team,
-    player and variant are the goal's. ``detail``: ``restart`` (kind of the deciding event, a restart or a period's),
-    ``goal_us`` (event time of the goal), ``goal`` (its id).
-    """
-
-    def __init__(self, sheet: MatchSheet, parameters: GoalParameters | None = None) -> None:
-        self.parameters = parameters or GoalParameters()
-        kinds = ("goal.confirmed", "goal.disallowed")
-        self.spec = Spec(
-            name="goal_confirmation",
-            number="10.14",
-            level=10,
-            inputs=(
-                "goal.scored",
-                "goal.own",
-                "restart.kick_off",
-                "restart.throw_in",
-                "restart.corner",
-                "restart.goal_kick",
-                "restart.free_kick",
-                "restart.penalty",
-                "restart.dropped",
-                "period.end",
-                "period.start",
-                "official.foul",
-                "official.offside",
-                "official.var",
-                "official.no_goal",
-                "official.penalty",
-                "official.void",
-                "official.correction",
-            ),
-            outputs=kinds,
-            parameters={
-                name: getattr(self.parameters, name)
-                for name in ("confirm_us", "overrule_us", "offence_us", "whistle_us")
-            },
-            source="IFAB Law 8",
-            annuls=("goal.scored", "goal.own", *kinds),
-            amends=kinds,
-            known=dict.fromkeys(kinds, Known("at the first restart or decision after the goal")),
-            team_variants=dict.fromkeys(kinds, (*ENDS, "")),
-            untyped=kinds,
-            details=dict.fromkeys(("goal.confirmed", "goal.disallowed"), ("restart", "goal_us", "goal")),
-        )
-
-    def initial(self) -> VerdictState:
-        """No goal waits."""
-        return VerdictState()
-
-    def step(self, state: VerdictState, event: Event) -> Step[VerdictState]:
-        """Remember the goal; the next restart decides, and officials at any time."""
-        if event.kind.startswith("goal."):
-            return self._goal(state, event)
-        goal = state.goal
-        if goal is None:
-            return state, NOTHING
-        if event.kind.startswith("official."):
-            return self._officials(state, goal, event)
-        if event.kind.startswith("period."):
-            return self._period(state, goal, event)
-        what, since_us, limit_us = "time since the goal", event.ts_us - goal.ts_us, self.parameters.confirm_us
-        # An end of the period that is only supposed does not outweigh play that goes on with another restart.
-        before = state.verdict
-        supposed = before is not None and payload_of(before).detail["restart"] == "period.end"
-        if before is not None and (not supposed or event.kind == "restart.kick_off"):
-            return state, NOTHING
-        if not at_most(what, since_us, limit_us, "goal.confirm_us"):
-            return state, NOTHING
-        restart = payload_of(event)
-        if restart.detail.get("shoot_out"):
-            return state, NOTHING  # 10.11 decides about kicks of a shoot-out
-        confidence = restart.confidence
-        if event.kind == "restart.kick_off":
-            verdict = _verdict("goal.confirmed", goal, event, goal.source, confidence)
-        else:
-            verdict = _verdict("goal.disallowed", goal, event, goal.source, confidence, annuls=goal.id)
-        withdrawn = (withdrawal(before, event.ts_us),) if before is not None else NOTHING
-        return VerdictState(goal, verdict), (*withdrawn, verdict)
-
-    def _period(self, state: VerdictState, goal: Event, event: Event) -> Step[VerdictState]:
-        """Confirm a goal at the end of a period; withdraw that if the end is withdrawn, as play goes on."""
-        verdict = state.verdict
-        if event.annuls:
-            if verdict is None or event.id not in verdict.causes:
-                return state, NOTHING
-            return VerdictState(goal), (withdrawal(verdict, event.ts_us),)
-        if verdict is not None or event.ts_us <= goal.ts_us:
-            return state, NOTHING
-        anchor = f"{goal.source}/{event.source}"
-        verdict = _verdict("goal.confirmed", goal, event, anchor, payload_of(event).confidence)
-        return VerdictState(goal, verdict), (verdict,)
-
-    def _goal(self, state: VerdictState, event: Event) -> Step[VerdictState]:
-        """Remember a goal; confirm it if officials have decided it."""
-        if event.annuls:
-            return state, NOTHING
-        if not _is_official(event):
-            goal = payload_of(event)
-            if not goal.detail.get("kick_off"):
-                return VerdictState(event), NOTHING
-            shown = _verdict("goal.confirmed", event, event, event.source, goal.confidence)
-            return VerdictState(event, shown), (shown,)
-        # It is the same goal under another kind if officials have made an own goal of it, or the reverse.
-        verdict = state.verdict if state.goal is not None and shown_us(state.goal) == shown_us(event) else None
-        if verdict is not None and verdict.kind == "goal.confirmed":
-            return VerdictState(event, verdict), NOTHING
-        anchor = f"{event.source}/{event.ts_us}"
-        confirmed = _verdict("goal.confirmed", event, event, anchor, 1.0, annuls=verdict.id if verdict else "")
-        return VerdictState(event, confirmed), (confirmed,)
-
-    def _officials(self, state: VerdictState, goal: Event, event: Event) -> Step[VerdictState]:
-        verdict, payload = state.verdict, payload_of(event)
-        if event.kind == "official.correction" and not changes_kind(payload):
-            return state, NOTHING
-        if event.kind in ("official.void", "official.correction"):
-            return (VerdictState() if payload.detail["event"] == goal.id else state), NOTHING
-        if not self._is_against(goal, event, payload):
-            return state, NOTHING
-        what, since_us, limit_us = "time since the goal", event.ts_us - goal.ts_us, self.parameters.overrule_us
-        if not at_most(what, since_us, limit_us, "goal.overrule_us"):
-            return state, NOTHING
-        if verdict is not None and verdict.kind == "goal.disallowed":
-            return state, NOTHING
-        no = _verdict("goal.disallowed", goal, event, f"{goal.source}/{event.ts_us}", 1.0, annuls=goal.id)
-        if verdict is None:
-            return VerdictState(goal, no), (no,)
-        return VerdictState(goal, no), (withdrawal(verdict, event.ts_us), no)
-
-    def _is_against(self, goal: Event, event: Event, decision: EventPayload) -> bool:
-        """True if a decision means that a goal does not count.
-
-        That is a decision against the goal itself, an offside or a foul of the scorers in the attack, or a penalty for
-        the other team for which play is brought back to before the goal.
-        """
-        p, team, since_us = self.parameters, payload_of(goal).team, decided_us(event) - shown_us(goal)
-        if event.kind in ("official.foul", "official.offside"):
-            return decision.team == team and -p.offence_us <= since_us <= p.whistle_us
-        if event.kind == "official.penalty" or decision.variant == "penalty":
-            return decision.team == opponents_of(team) and -p.overrule_us <= since_us < 0
-        return (event.kind == "official.no_goal" or decision.variant == "no goal") and decision.team in ("", team)
-
-
-def _verdict(kind: str, goal: Event, by: Event, anchor: str, confidence: float, *, annuls: str = "") -> Event:
-    payload = payload_of(goal)
-    restart = "restart.kick_off" if by is goal and payload.detail.get("kick_off") else by.kind
-    detail = {"restart": restart, "goal_us": shown_us(goal), "goal": goal.id}
-    goal_payload = msgspec.structs.replace(payload, confidence=confidence, detail=detail)
-    causes = (goal.id,) if by.id == goal.id else (goal.id, by.id)
-    return make_event(kind, by.ts_us, anchor, goal_payload, causes=causes, annuls=annuls)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from detectors.outcomes.claims import GoalkeeperClaim
 from detectors.outcomes.clearances import Clearance
 from detectors.outcomes.contests import Tackle, TakeOn
-from detectors.outcomes.goals import Goal, GoalConfirmation
+from detectors.outcomes.goal_verdicts import GoalConfirmation
+from detectors.outcomes.goals import Goal
 from detectors.outcomes.interceptions import Interception
 from detectors.outcomes.miscontrols import Miscontrol
 from detectors.outcomes.offside import OffsideLine

@@ -53,8 +53,9 @@ class UnseenBall:
         if ball is not None:
             away_m = math.hypot(ball.x_m - ready.x_m, ball.y_m - ready.y_m)
             if now_us - watch.fresh_us < p.rest.frozen_us:
-                # One that is seen to leave where it lay is a kick of its own.
-                leaves = rest.away_us < 0 and now_us - rest.last_us <= p.rest.travel_us
+                # One that is seen to leave where it lay is a kick of its own, one that was slow for a moment is not.
+                lay = rest.last_us - rest.since_us >= p.evidence.quick_us
+                leaves = lay and rest.away_us < 0 and now_us - rest.last_us <= p.rest.travel_us
                 if leaves or away_m < p.travel_m or not self.pitch.inside(ball.x_m, ball.y_m):
                     return None
             # A ball whose position is repeated lies there, or is lost: then its taker has gone. One that was seen to
@@ -66,8 +67,8 @@ class UnseenBall:
         at_us = max(kick_us, now_us - p.evidence.window_us + 1, state.turned_us + 1)
         live = live_event(ended, p.rest, at_us, ball, ready, None, kick_us)
         # Before a kick-off the ball has been dead, also if the stream began when it lay at the centre already.
-        lay = stalled_event(at_us - 1, ready.x_m, ready.y_m, 0.0, "still", ready.since_us)
-        dead = (lay,) if state.mode == "unknown" else ()
+        lying = stalled_event(at_us - 1, ready.x_m, ready.y_m, 0.0, "still", ready.since_us)
+        dead = (lying,) if state.mode == "unknown" else ()
         stop = self._kicks.stopped_before(state, live, ready, now_us)
         kept = Watch(ball_x_m=watch.ball_x_m, ball_y_m=watch.ball_y_m, fresh_us=watch.fresh_us)
         after = turned(ended, "live", ended.cause, turned_us=at_us, lost_us=state.lost_us, watch=kept)

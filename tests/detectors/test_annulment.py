@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from detectors.emission import make_event
-from detectors.outcomes.goals import Goal, GoalConfirmation
+from detectors.outcomes.goal_verdicts import GoalConfirmation
+from detectors.outcomes.goals import Goal
 from detectors.outcomes.interceptions import Interception
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar

@@ -10,7 +10,8 @@ from detectors.emission import make_event
 from detectors.laws.clock import MatchClock
 from detectors.laws.numbers import PlayersOnPitch
 from detectors.laws.overruled import Overruled
-from detectors.outcomes.goals import Goal, GoalConfirmation
+from detectors.outcomes.goal_verdicts import GoalConfirmation
+from detectors.outcomes.goals import Goal
 from detectors.qualifiers.chances import KeyPass
 from detectors.signals.official import Officials
 from football.match_sheet import MatchSheet, Team

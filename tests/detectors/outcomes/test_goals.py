@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from detectors.emission import make_event
-from detectors.outcomes.goals import Goal, GoalConfirmation
+from detectors.outcomes.goal_verdicts import GoalConfirmation
+from detectors.outcomes.goals import Goal
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload
 from middleware.events import Event
@@ -138,6 +139,31 @@ def test_a_long_review_delays_the_decision():
     for kind, verdict in (("kick_off", "goal.confirmed"), ("free_kick", "goal.disallowed")):
         assert [e.kind for e in fold(GoalConfirmation(SHEET), [goal(10.0), restart(kind, 400.0)])] == [verdict]
     assert fold(GoalConfirmation(SHEET), [goal(10.0), restart("kick_off", 620.0)]) == []
+
+
+def play(what: str, at_s: float, *, fallback: bool = True) -> Event:
+    """A begin of play, or a stop: 10.14 asks when they were, and whether the restart was seen."""
+    at_us = round(at_s * 1e6)
+    detail = {"kick_us": at_us, "fallback": fallback} if what == "live" else {"since_us": at_us}
+    return make_event(f"play.{what}", at_us, f"ball:{at_s}", EventPayload("goal", detail=detail))
+
+
+@pytest.mark.parametrize(
+    ("resumed", "verdicts"),
+    [
+        ([play("live", 45.0), play("dead", 60.0)], []),
+        ([play("live", 45.0), play("dead", 51.0)], ["goal.disallowed"]),
+        ([play("live", 45.0, fallback=False), play("dead", 60.0)], ["goal.disallowed"]),
+        ([], ["goal.disallowed"]),
+    ],
+    ids=["played for long", "a ball that is fetched", "its restart was seen", "the next restart"],
+)
+def test_a_goal_whose_restart_nobody_saw_is_not_taken_back_by_a_later_one(resumed, verdicts):
+    events = [goal(10.0), *resumed, restart("throw_in", 70.0)]
+    assert [e.kind for e in fold(GoalConfirmation(SHEET), events)] == verdicts
+    # A kick-off confirms it at any time.
+    events = [goal(10.0), *resumed, restart("kick_off", 70.0), restart("throw_in", 90.0)]
+    assert [e.kind for e in fold(GoalConfirmation(SHEET), events)] == ["goal.confirmed"]
 
 
 def period(at_s: float, kind: str, confidence: float = 1.0) -> Event:

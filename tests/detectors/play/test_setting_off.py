@@ -71,6 +71,16 @@ def test_a_kick_off_that_nobody_sees_is_taken_from_the_line_up():
     assert ("restart.kick_off", "", "home") in rows_of(events)
 
 
+def test_a_ball_that_is_slow_for_moments_when_it_is_seen_again_has_been_kicked_off():
+    """Its position was repeated until it was dribbled some metres away."""
+    here, there = (-1.0, 3.5), (-3.0, 6.0)
+    dribbled = [*stay(here, 0.16), *path(here, there, 0.4), *stay(there, 0.16), *path(there, here, 0.4)] * 3
+    way = [*stay((0.1, 0.1), 4.6), *dribbled]
+    events = found(filmed(way, len(way) * STEP_S, 4.0, cast(home_9=(0.4, 0.0), home_10=(-1.0, 2.0))))
+    (kick_off,) = [event for event in events if event.kind == "restart.kick_off"]
+    assert 3.8e6 <= kick_off.ts_us <= 4.1e6
+
+
 def test_a_half_that_ended_with_the_ball_out_is_followed_by_a_kick_off_that_nobody_sees():
     events = found(filmed(OUT, 9.0, 7.0, cast(home_9=(0.4, 0.0), home_10=(-1.0, 2.0))))
     assert ("restart.kick_off", "", "home") in rows_of(events)

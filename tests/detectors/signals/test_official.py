@@ -9,7 +9,8 @@ import pytest
 
 from detectors.catalogue import build_detectors
 from detectors.emission import make_event
-from detectors.outcomes.goals import Goal, GoalConfirmation
+from detectors.outcomes.goal_verdicts import GoalConfirmation
+from detectors.outcomes.goals import Goal
 from detectors.signals.official import KINDS, OVERRULED, Officials
 from football.match_sheet import MatchSheet
 from football.officials import DECISIONS
