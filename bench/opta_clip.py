@@ -15,6 +15,7 @@ import msgspec
 
 from app.cli.score import lines
 from bench.sorted_world import events_of, records_of
+from football.packets import ALIVE_FLAG
 from football.recording import Recording
 from football.update_stream import EventRecord
 from replay.formats.tracking import read_tracking
@@ -30,7 +31,9 @@ def clip(folder: Path = DATA) -> Recording:
     recording = read_tracking(str(folder / "tracking_first_3_minutes.parquet"), pitch=(104.9, 67.8))
     players = tuple(msgspec.structs.replace(player, goalkeeper=player.shirt == 1) for player in recording.sheet.players)
     sheet = msgspec.structs.replace(recording.sheet, attacks_positive_x="home", players=players)
-    return Recording(sheet, recording.tracks, recording.rejected)
+    # Its truth of play is the alive flag, which play must therefore be found without.
+    tracks = tuple(track for track in recording.tracks if track.transmitter != ALIVE_FLAG)
+    return Recording(sheet, tracks, recording.rejected)
 
 
 def detected_in(folder: Path = DATA) -> tuple[Truth, list[EventRecord]]:

@@ -30,7 +30,7 @@ import msgspec
 import numpy as np
 
 from app.pipeline.seal import fingerprint
-from detectors.arrivals import frame_arrival
+from detectors.arrivals import instant_arrivals
 from detectors.catalogue import build_detectors
 from detectors.records import RecordMaker
 from football.match_sheet import MatchSheet
@@ -179,7 +179,7 @@ def instants(recording: Recording) -> Iterator[Arrival]:
         for row in one.line.tolist():
             by_instant[int(one.ts_us[row])].append(one.packet(row, row, row + 1))
     for number, (_, packets) in enumerate(sorted(by_instant.items())):
-        yield frame_arrival(packets, number)
+        yield from instant_arrivals(packets, number)
 
 
 def detected(recording: Recording) -> list[EventRecord]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from football.officials import Official
-from football.packets import TRACKING_SYSTEM, PackedInstant, Packet, pack_instant, raw_kind
+from football.packets import ALIVE_FLAG, TRACKING_SYSTEM, PackedInstant, Packet, pack_instant, raw_kind
 from middleware.events import Arrival, Event
 
 
@@ -29,6 +29,17 @@ def official_arrival(decision: Official, arrival_us: int, oldest_us: int) -> Arr
 def end_arrival(newest_us: int) -> Arrival:
     """The end of the stream as an arrival, just after the newest input; a host gives it as the last one."""
     return Arrival(Event("raw.end", newest_us + 1, "stream"), newest_us + 1)
+
+
+def instant_arrivals(packets: Sequence[Packet] | PackedInstant, sequence: int) -> list[Arrival]:
+    """The packets of one instant of a framed input as arrivals: those of its objects as one, the flag as its own."""
+    names = packets.names if isinstance(packets, PackedInstant) else [packet.transmitter for packet in packets]
+    if ALIVE_FLAG not in names:
+        return [frame_arrival(packets, sequence)]
+    every = packets.packets if isinstance(packets, PackedInstant) else packets
+    objects = [packet for packet in every if packet.transmitter != ALIVE_FLAG]
+    flags = [arrival(packet) for packet in every if packet.transmitter == ALIVE_FLAG]
+    return [frame_arrival(objects, sequence), *flags] if objects else flags
 
 
 def frame_arrival(packets: Sequence[Packet] | PackedInstant, sequence: int) -> Arrival:

@@ -68,6 +68,7 @@ class InputQuality(msgspec.Struct, frozen=True, gc=False):
         x_low_m, x_high_m, y_low_m, y_high_m: box that has the middle 98 % of the players' positions.
         attacks_positive_x: the team that, by the teams' mean positions, attacks towards +x at the beginning, or empty.
         side_changes: event times at which the teams had changed ends, seconds.
+        flag_changes, flag_alive: how often the alive flag has changed, and the share of its packets that say alive.
         periods: event times from and to which the transmitters speak without a gap of two minutes, seconds.
     """
 
@@ -109,6 +110,8 @@ class InputQuality(msgspec.Struct, frozen=True, gc=False):
     x_high_m: float = 0.0
     y_low_m: float = 0.0
     y_high_m: float = 0.0
+    flag_changes: int = 0
+    flag_alive: float = 0.0
     attacks_positive_x: str = ""
     side_changes: Sequence[float] = ()
     periods: Sequence[tuple[float, float]] = ()

@@ -17,10 +17,13 @@ import numpy.typing as npt
 
 #: Raw kinds in canonical rank order. At one instant bodies come before the ball, so that whoever looks at a
 #: ball position already knows where the players of that instant are.
-RAW_KINDS = ("raw.referee", "raw.limb", "raw.player", "raw.ball", "raw.frame", "raw.official", "raw.end")
+RAW_KINDS = ("raw.referee", "raw.limb", "raw.player", "raw.ball", "raw.frame", "raw.flag", "raw.official", "raw.end")
 
 #: Raw kinds that come when there is something to say, of people and of the host: nobody waits for the next one.
-UNPACED_KINDS = ("raw.official", "raw.end")
+UNPACED_KINDS = ("raw.flag", "raw.official", "raw.end")
+
+#: Name under which a tracking system says whether the ball is in play: a packet's x is 1 while it is, 0 while not.
+ALIVE_FLAG = "alive_flag"
 
 #: Name under which a tracking system speaks that gives all objects of an instant at once.
 TRACKING_SYSTEM = "tracking system"
@@ -116,7 +119,11 @@ def raw_kind(transmitter: str) -> str:
 
     >>> raw_kind("ball"), raw_kind("home_7/left_foot"), raw_kind("referee_1"), raw_kind("home_7")
     ('raw.ball', 'raw.limb', 'raw.referee', 'raw.player')
+    >>> raw_kind("alive_flag")
+    'raw.flag'
     """
+    if transmitter == ALIVE_FLAG:
+        return "raw.flag"
     if transmitter == "ball" or transmitter.startswith("ball_"):
         return "raw.ball"
     if transmitter.startswith("referee"):

@@ -20,7 +20,10 @@ import numpy.typing as npt
 from football.input_quality import InputFinding
 from football.match_sheet import MatchSheet
 from football.packet_table import Floats, Ints
-from football.packets import RAW_KINDS, Packet, RejectedRecord, raw_kind
+from football.packets import ALIVE_FLAG, RAW_KINDS, Packet, RejectedRecord, raw_kind
+
+#: The alive flag is sent at each change and so often, for a packet may be lost.
+FLAG_EVERY_US = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +89,7 @@ class Recording:
     @property
     def positions(self) -> int:
         """Number of positions."""
-        return sum(map(len, self.tracks))
+        return sum(len(track) for track in self.tracks if track.transmitter != ALIVE_FLAG)
 
     @property
     def begin_us(self) -> int:
@@ -97,6 +100,25 @@ class Recording:
     def end_us(self) -> int:
         """Event time of the latest position on a time line; 0 if there is none."""
         return max((int(t.ts_us[t.line[-1]]) for t in self.tracks), default=0)
+
+
+def flag_track(ts_us: Ints, alive: npt.NDArray[np.bool_]) -> Track | None:
+    """The track of the alive flag: its changes, and once a second what it says; None without any.
+
+    Args:
+        ts_us: event times of the frames that have the flag, in any order.
+        alive: the flag at each of them.
+    """
+    order = np.argsort(ts_us, kind="stable")
+    ts_us, alive = ts_us[order], alive[order]
+    kept: list[int] = []
+    for index, (at_us, is_alive) in enumerate(zip(ts_us.tolist(), alive.tolist(), strict=True)):
+        if not kept or at_us - ts_us[kept[-1]] >= FLAG_EVERY_US or is_alive != alive[kept[-1]]:
+            kept.append(index)
+    if not kept:
+        return None
+    nowhere_m = np.zeros(len(kept))
+    return Track(ALIVE_FLAG, ts_us[kept], alive[kept].astype(np.float64), nowhere_m, nowhere_m)
 
 
 def track_order(transmitter: str) -> tuple[int, str]:

@@ -137,7 +137,7 @@ class BlockValidator:
             return False
         if not self._players:
             return bool(transmitter)
-        if raw_kind(transmitter) in ("raw.ball", "raw.referee"):
+        if raw_kind(transmitter) in ("raw.ball", "raw.referee", "raw.flag"):
             return True
         return transmitter.partition("/")[0] in self._players
 

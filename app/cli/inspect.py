@@ -114,7 +114,8 @@ def _rows(inspection: Inspection) -> Iterator[tuple[str, str]]:
     yield "Players", f"{on_pitch} on the pitch; {q.home_objects} and {q.away_objects} with positions"
     yield "Attacks +x", f"{q.attacks_positive_x or 'unknown'} (sheet: {sheet.attacks_positive_x or 'unknown'})"
     yield "Change of ends", ", ".join(f"{at_s:,.0f} s" for at_s in q.side_changes) or "none"
-    yield "Alive flag", "not read: play is detected from positions"
+    flag = f"{q.flag_changes:,} changes; alive in {q.flag_alive:.1%} of what it says"
+    yield "Alive flag", flag if q.flag_changes else "none: play is detected from positions"
 
 
 def _declared(inspection: Inspection) -> str:

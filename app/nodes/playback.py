@@ -12,7 +12,7 @@ from app.nodes.advice import Advice
 from app.nodes.measured import GATE, SINK, Measured, awaited_of
 from app.pipeline.input_gate import InputGate
 from app.pipeline.pipeline import PipelineOptions
-from detectors.arrivals import arrival, frame_arrival
+from detectors.arrivals import arrival, instant_arrivals
 from football.errors import UserError
 from football.match_sheet import MatchSheet
 from middleware.consolidation import consolidate
@@ -91,7 +91,7 @@ def pushes_of(capture: Capture, seconds: float) -> list[tuple[int, list[Arrival]
         block, _ = gate.admit(payload, at_us, meter)
         packets = block.packets if block else ()
         if packets and capture.sheet.quality.framed:
-            pushes.append((at_us, [frame_arrival(packets, len(pushes) + 1)]))
+            pushes.append((at_us, instant_arrivals(packets, len(pushes) + 1)))
         elif packets:
             pushes.append((at_us, [arrival(packet) for packet in packets]))
     return pushes

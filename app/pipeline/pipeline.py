@@ -30,7 +30,7 @@ from app.pipeline.quarantine_buffer import QuarantineBuffer, lost_record
 from app.pipeline.seal import Maker, code_fingerprint, fingerprint
 from app.settings.slack import SlackChoice
 from app.sources.interface import Recording, TimedBlock
-from detectors.arrivals import arrival, end_arrival, frame_arrival, official_arrival
+from detectors.arrivals import arrival, end_arrival, instant_arrivals, official_arrival
 from detectors.catalogue import build_detectors, detectors_about
 from detectors.parameters import Parameters
 from detectors.records import RecordMaker
@@ -358,7 +358,7 @@ class MatchPipeline:
         if not self._is_framed:
             return [arrival(packet) for packet in block.packets]
         state.instants += 1
-        return [frame_arrival(block.instant if isinstance(block, InstantBlock) else block.packets, state.instants)]
+        return instant_arrivals(block.instant if isinstance(block, InstantBlock) else block.packets, state.instants)
 
     def _official_arrivals(self, payload: bytes) -> list[Arrival]:
         """Arrival of the decision in an official line; empty, and the line in quarantine, if it holds none."""

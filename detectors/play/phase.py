@@ -50,6 +50,7 @@ from detectors.play.dead_ball_kicks import (
     nearest,
     while_unseen,
 )
+from detectors.play.declared_play import obeyed_flag, obeyed_officials
 from detectors.play.ending_kicks import EndingKicks
 from detectors.play.evidence import (
     Case,
@@ -77,6 +78,7 @@ from detectors.play.phase_state import (
     live_event,
     reach_m,
     stalled_event,
+    stopped,
     stopped_before_end,
     stopped_in_calm_us,
     turned,
@@ -96,7 +98,6 @@ from detectors.play.stalls import (
     update_stall,
 )
 from detectors.play.unseen_ball import UnseenBall
-from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet
 from football.payloads import (
     BallState,
@@ -119,7 +120,7 @@ class PlayPhase:
 
     ``phase.dead`` has the position of the ball when the stoppage began. ``detail``: ``line`` (variant of the crossing,
     the end of a goal, or empty), ``sign`` (how a stop was seen: ``alone``, ``carried``, ``still``, ``calm``,
-    ``unseen`` or ``official``, else empty), ``since_us`` (event time at which the stoppage began, microseconds).
+    ``unseen``, ``flag`` or ``official``, else empty), ``since_us`` (event time of its begin, microseconds).
     ``phase.stop`` follows upon it if a free kick shows that play had been stopped before the ball ran out. It has the
     position of the free kick, and the same detail; its ``sign`` is ``free kick``.
 
@@ -159,6 +160,7 @@ class PlayPhase:
                 "direction",
                 "official.stop",
                 "official.resume",
+                "raw.flag",
                 "raw.end",
             ),
             outputs=("phase.dead", "phase.stop", "phase.live"),
@@ -195,11 +197,13 @@ class PlayPhase:
         if event.kind == "raw.end":
             dead = stopped_before_end(state, self.parameters, event.ts_us)
             return (state, NOTHING) if dead is None else (turned(state, "dead", "stop", turned_us=event.ts_us), (dead,))
+        if event.kind == "raw.flag":
+            return obeyed_flag(state, self.parameters, self._settle[0], event)
         payload = payload_of(event)
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind.startswith("official."):
-            return self._obey_officials(state, event)
+            return obeyed_officials(state, event)
         if event.kind == "ball.accel_peak":
             struck = not payload.detail["bounce"] and is_struck(state, self.parameters, event.ts_us, payload)
             return (msgspec.structs.replace(state, peak=event), NOTHING) if struck else (state, NOTHING)
@@ -220,28 +224,6 @@ class PlayPhase:
         by_post = not sure or GOAL_HALF_WIDTH_M - abs(location_m(payload)[1]) < self._post_m
         waits = msgspec.structs.replace(state, mouth=event), NOTHING
         return waits if by_post else self._end_play(state, event.ts_us, "goal", event)
-
-    def _obey_officials(self, state: PhaseState, event: Event) -> Step[PhaseState]:
-        """Make the ball dead, or bring it into play, as the officials decide."""
-        rest, at_us = state.rest, decided_us(event)
-        known = rest.since_us >= 0
-        x_m, y_m = (rest.x_m, rest.y_m) if known else (None, None)
-        if event.kind == "official.stop":
-            if state.mode == "dead":
-                return msgspec.structs.replace(state, stopped=True), NOTHING
-            detail: dict[str, Scalar] = {"line": "", "sign": "official", "since_us": at_us}
-            payload = EventPayload("stop", x_m=x_m, y_m=y_m, detail=detail)
-            dead = make_event("phase.dead", event.ts_us, event.source, payload, causes=(event.id,))
-            # A ball that lay before the whistle and is kicked on after it was not kicked from rest.
-            return turned(state, "dead", "stop", stopped=True, turned_us=dead.ts_us), (dead,)
-        if state.mode == "live":
-            return state, NOTHING
-        detail = {"line": state.line, "fallback": True, "kick_us": at_us, "rest_s": 0.0, "kick_off_shape": False}
-        detail |= {"penalty_shape": False, "shoot_out": False, "dropped": False}
-        detail |= {"vx_m_s": 0.0, "vy_m_s": 0.0, "height_m": 0.0, "taker_x_m": None, "taker_y_m": None}
-        payload = EventPayload(state.cause, x_m=x_m, y_m=y_m, detail={**detail, "attacks_x": state.attacks_x})
-        live = make_event("phase.live", event.ts_us, event.source, payload, causes=(event.id,))
-        return turned(state, "live", state.cause, turned_us=live.ts_us), (live,)
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         if (dead := ended_by_silence(state, self.parameters, now_us, ball)) is not None:
@@ -346,7 +328,7 @@ class PlayPhase:
         after = PhaseState(
             mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played,
             state.turned_us, -1, now_us, state.mouth, handled, left_rest, watch,
-            state.outside_us, state.crossed_us, state.spread_m,
+            state.outside_us, state.crossed_us, state.spread_m, state.flag,
         )  # fmt: skip
         return after, NOTHING
 
@@ -403,10 +385,7 @@ class PlayPhase:
         by_hand = sign == "carried" and not self.pitch.in_penalty_area(ball.x_m, ball.y_m, end_of(ball.x_m))
         since_us = stopped_in_calm_us(state, self.parameters.stall, since_us, calm_us, by_hand=by_hand)
         dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, sign, since_us)
-        off_us = state.watch.off_us if state.watch.off_us > since_us else -1
-        watch = msgspec.structs.replace(state.watch, off_us=off_us)
-        rest = rest if rest.last_us >= since_us else NO_REST
-        return turned(state, "dead", "stop", rest=rest, turned_us=now_us, watch=watch), (dead,)
+        return stopped(state, dead, since_us, rest), (dead,)
 
     def _end_play(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
         payload = payload_of(by)
@@ -445,7 +424,7 @@ class PlayPhase:
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
             played=state.played, turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest,
-            watch=state.watch, spread_m=state.spread_m,
+            watch=state.watch, spread_m=state.spread_m, flag=state.flag,
         )  # fmt: skip
         return after, NOTHING
 
@@ -474,6 +453,8 @@ class PlayPhase:
         """The evidence that play goes on, if it suffices."""
         p = self.parameters.evidence
         prior = p.goal_prior_share if state.cause == "goal" or state.stopped else p.prior_share
+        if state.flag.alive and state.flag.changed_us > state.turned_us:
+            prior = max(prior, self.parameters.flag.alive_share)
         finding = chance_of_play(case, p, prior)
         return finding if is_sure(finding, p) else None
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import msgspec
 
+from detectors.play.alive_flag import FlagParameters
 from detectors.play.dead_ball_kicks import RestParameters
 from detectors.play.evidence import EvidenceParameters
 from detectors.play.setting_off import SettingOffParameters
@@ -58,6 +59,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         stall: signs of a stalled ball.
         evidence: what shows that a dead ball is in play.
         setting_off: what players show of a restart whose ball is not seen.
+        flag: how far the alive flag of a tracking system is believed.
     """
 
     settle_us: Annotated[int, reason("Optical tracks wobble over the line for less.")] = 400_000
@@ -137,3 +139,4 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     stall: StallParameters = StallParameters()
     evidence: EvidenceParameters = EvidenceParameters()
     setting_off: SettingOffParameters = SettingOffParameters()
+    flag: FlagParameters = FlagParameters()

@@ -9,6 +9,7 @@ import msgspec
 from detectors.contacts.contact_attribution import SPREAD_BEGIN_M
 from detectors.decisions import at_least
 from detectors.emission import make_event
+from detectors.play.alive_flag import NO_FLAG, Flag
 from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, is_dropped, kicked_us, nearest
 from detectors.play.evidence import Case, Played, with_contact
 from detectors.play.phase_parameters import PhaseParameters
@@ -59,6 +60,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         outside_us: when a ball in play was found outside, and has not been seen inside since; -1 of another.
         crossed_us: when it is taken to have gone out.
         spread_m: median distance of the nearest player at a change of the ball's velocity in play.
+        flag: what the alive flag says.
     """
 
     mode: str = "unknown"
@@ -82,6 +84,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     outside_us: int = -1
     crossed_us: int = -1
     spread_m: float = SPREAD_BEGIN_M
+    flag: Flag = NO_FLAG
 
 
 def is_far_out(state: PhaseState, p: PhaseParameters, pitch: Pitch, crossed: Event, ball: BallState) -> bool:
@@ -95,7 +98,15 @@ def is_far_out(state: PhaseState, p: PhaseParameters, pitch: Pitch, crossed: Eve
 
 def turned(state: PhaseState, mode: str, cause: str, line: str = "", **kept: Any) -> PhaseState:
     """The state of a new phase: it keeps what outlasts one, and what is given."""
-    return PhaseState(mode, cause, line, None, state.attacks_x, spread_m=state.spread_m, **kept)
+    return PhaseState(mode, cause, line, None, state.attacks_x, spread_m=state.spread_m, flag=state.flag, **kept)
+
+
+def stopped(state: PhaseState, dead: Event, since_us: int, rest: Rest) -> PhaseState:
+    """The state after play was stopped since ``since_us``: a rest, or a set-off, of before it says nothing."""
+    off_us = state.watch.off_us if state.watch.off_us > since_us else -1
+    watch = msgspec.structs.replace(state.watch, off_us=off_us)
+    rest = rest if rest.last_us >= since_us else NO_REST
+    return turned(state, "dead", "stop", rest=rest, turned_us=dead.ts_us, lost_us=state.lost_us, watch=watch)
 
 
 def as_stop(state: PhaseState) -> PhaseState:

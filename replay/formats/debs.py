@@ -219,11 +219,16 @@ def write_debs(folder: Path, recording: Recording, halves: Sequence[Half] | None
     return path
 
 
+def _positioned(recording: Recording) -> list[Track]:
+    """Return the tracks that have positions: the format has no place for an alive flag."""
+    return [track for track in recording.tracks if raw_kind(track.transmitter) != "raw.flag"]
+
+
 def sensor_map(recording: Recording) -> tuple[Sensor, ...]:
     """Return a sensor for each transmitter, numbered from 1."""
     players = {player.object_id: player for player in recording.sheet.players}
     sensors: list[Sensor] = []
-    for sid, track in enumerate(recording.tracks, 1):
+    for sid, track in enumerate(_positioned(recording), 1):
         body, _, limb = track.transmitter.partition("/")
         limb = _THEIR_LIMBS.get(limb, limb)
         kind = raw_kind(track.transmitter)
@@ -315,7 +320,7 @@ def _batches(path: Path, refuse: pacsv.InvalidRowHandler) -> Iterator[pa.RecordB
 
 def _chunks(recording: Recording, zero_ps: int) -> Iterator[pa.Table]:
     """Yield rows of all sensors in order of time, some seconds at a time."""
-    measured = [_measured(sid, track, recording.sheet, zero_ps) for sid, track in enumerate(recording.tracks, 1)]
+    measured = [_measured(sid, track, recording.sheet, zero_ps) for sid, track in enumerate(_positioned(recording), 1)]
     step_ps = _CHUNK_US * PS_IN_US
     begin_ps = min((int(rows[1, 0]) for rows in measured), default=0)
     end_ps = max((int(rows[1, -1]) for rows in measured), default=-1)

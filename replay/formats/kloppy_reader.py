@@ -23,7 +23,7 @@ import numpy as np
 from football.errors import TrackingError
 from football.input_quality import InputFinding
 from football.match_sheet import AttackDirection, MatchSheet, Player, Quality, Team
-from football.recording import Recording, Track, track_order
+from football.recording import Recording, Track, flag_track, track_order
 from football.untrusted import NUMBER_MAX, ROWS_MAX, SOURCES_MAX, UntrustedError
 from football.untrusted_files import check_expanded
 from replay.formats.match_sheets import read_sheet, within_limits
@@ -72,14 +72,15 @@ def read_kloppy(
     dataset = _load(provider, paths, label)
     with within_limits(label):
         tracks = _tracks(dataset)
-    if not tracks or tracks[-1].transmitter != "ball":
+    ball = next((track for track in tracks if track.transmitter == "ball"), None)
+    if ball is None:
         raise TrackingError(f"{label}: no ball: no frame has a position of it")
     match_id = paths[0].stem
     with within_limits(label):
         sheet = read_sheet(sheet_path, pitch) if sheet_path else _sheet(dataset.metadata, match_id, pitch)
         sheet = msgspec.structs.replace(sheet, directions=_directions(dataset))
     rate = float(dataset.metadata.frame_rate or 25.0)
-    height = bool(np.any(tracks[-1].z_m != 0.0))
+    height = bool(np.any(ball.z_m != 0.0))
     quality = Quality(rate, rate, (), height, 0.1, "optical")
     is_known = dataset.metadata.coordinate_system is not None
     with within_limits(label):
@@ -148,6 +149,7 @@ def _tracks(dataset: Any) -> tuple[Track, ...]:
         UntrustedError: too many objects or positions, or a time that cannot be.
     """
     rows: dict[str, list[tuple[int, float, float, float]]] = {}
+    flags: list[tuple[int, bool]] = []
     starts = _period_starts(dataset.records)
     left = ROWS_MAX
     for frame in dataset.records:
@@ -157,13 +159,16 @@ def _tracks(dataset: Any) -> tuple[Track, ...]:
             raise UntrustedError(f"more than {ROWS_MAX} positions, or {SOURCES_MAX} objects")
         if abs(ts_us) > NUMBER_MAX:
             raise UntrustedError("a time that cannot be")
+        if frame.ball_state is not None:
+            flags.append((ts_us, frame.ball_state.name == "ALIVE"))
         if frame.ball_coordinates is not None:
             rows.setdefault("ball", []).append((ts_us, *_convert(frame.ball_coordinates)))
         for player, data in frame.players_data.items():
             if data.coordinates is not None:
                 rows.setdefault(str(player.player_id), []).append((ts_us, *_convert(data.coordinates)))
     tracks = [_track(name, rows[name]) for name in sorted(rows, key=track_order)]
-    return tuple(tracks)
+    flag = flag_track(np.array([at for at, _ in flags], np.int64), np.array([is_alive for _, is_alive in flags], bool))
+    return tuple(tracks) if flag is None else (*tracks, flag)
 
 
 def _track(name: str, rows: list[tuple[int, float, float, float]]) -> Track:

@@ -1,7 +1,8 @@
 """Read tracking files: the long table (Parquet or CSV), DEBS 2013 streams, and through kloppy all of its formats.
 
-The long table has one row per object and frame: ``t_ms, object_id, team, x, y, z`` (metres from the centre
-spot); further columns are ignored. A ``metadata.json`` next to it, if there is one, gives the match sheet.
+The long table has one row per object and frame: ``t_ms, object_id, team, x, y, z`` (metres from the centre spot), and
+perhaps ``ball_status`` (``alive`` or ``dead``, the same in all rows of a frame); further columns are ignored. A
+``metadata.json`` next to it, if there is one, gives the match sheet.
 
 Only what makes a file unreadable as a whole is an error here. A bad row enters the recording unchanged, so that the
 validation rejects it under its packet's number; a row that fits into no packet (no time, no object) is returned in
@@ -23,7 +24,7 @@ from football.input_quality import InputFinding
 from football.match_sheet import MatchSheet, Player, Quality, Team
 from football.packet_table import Floats
 from football.packets import RejectedRecord, raw_kind
-from football.recording import Recording, Track, rate_hz, track_order
+from football.recording import Recording, Track, flag_track, rate_hz, track_order
 from football.untrusted import ID_CHARACTERS_MAX, REJECTED_MAX, SOURCES_MAX, UntrustedError, is_text, read_parquet
 from replay.formats.csv_table import TableRows, read_csv_table
 from replay.formats.debs import read_debs
@@ -36,8 +37,11 @@ Codes = npt.NDArray[np.int64]
 #: Columns that a long table must have.
 COLUMNS = ("t_ms", "object_id", "team", "x", "y", "z")
 
+#: A column that it may have: whether the ball is in play, as the source says. Other values, and none, say nothing.
+FLAG, FLAG_VALUES = "ball_status", {"alive": True, "dead": False}
+
 #: Those of them that hold texts.
-TEXTS = ("object_id", "team")
+TEXTS = ("object_id", "team", FLAG)
 
 #: Ends of the names of long tables.
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
@@ -107,7 +111,7 @@ def read_long_table(
         given = (no_sheet(pitch),)
     check_unit(path, tracks)
     check_restarts(path, tracks)
-    tracks, unordered = in_order(tracks)
+    tracks, unordered = in_order((*tracks, *_flag(table, times_us, usable, path)))
     tracks, shifted = from_zero(tracks)
     with within_limits(path):
         findings = (*given, *unordered, *shifted, *too_short(tracks))
@@ -120,7 +124,8 @@ def _rows(path: Path) -> TableRows:
         if path.stat().st_size == 0:
             raise TrackingError(f"{path}: the file is empty")
         is_csv = path.name.lower().endswith(CSV)
-        rows = read_csv_table(path, COLUMNS, TEXTS) if is_csv else TableRows(read_parquet(path, COLUMNS))
+        wanted = (*COLUMNS, FLAG)
+        rows = read_csv_table(path, wanted, TEXTS) if is_csv else TableRows(read_parquet(path, wanted))
     except FileNotFoundError:
         raise TrackingError(f"{path}: no such file") from None
     except (OSError, UntrustedError) as error:
@@ -207,6 +212,18 @@ def _tracks(
     return tuple(sorted(tracks, key=lambda t: track_order(t.transmitter)))
 
 
+def _flag(table: pa.Table, times_us: Floats, usable: Codes, path: Path) -> tuple[Track, ...]:
+    """Return the track of the alive flag, if the table has one."""
+    if FLAG not in table.column_names:
+        return ()
+    values, codes = _texts(table, FLAG, path)
+    meaning = np.array([*(FLAG_VALUES.get(value, -1) for value in values), -1], np.int64)[codes[usable]]
+    known = usable[meaning >= 0]
+    frames_us, first = np.unique(np.rint(times_us[known]).astype(np.int64), return_index=True)
+    track = flag_track(frames_us, meaning[meaning >= 0][first] == 1)
+    return () if track is None else (track,)
+
+
 def _players_from_rows(objects: list[str], codes: Codes, teams: list[str], team_codes: Codes) -> tuple[Player, ...]:
     """Return the objects of either team; an object that changes team belongs to its more frequent one."""
     players: list[Player] = []
@@ -227,7 +244,7 @@ def _is_id(name: str) -> bool:
 def _with_quality(sheet: MatchSheet, tracks: tuple[Track, ...]) -> MatchSheet:
     """Return the sheet with measured quality: rates by the median step, height if any is not 0."""
     balls = [t for t in tracks if raw_kind(t.transmitter) == "raw.ball"]
-    bodies = [t for t in tracks if raw_kind(t.transmitter) != "raw.ball"]
+    bodies = [t for t in tracks if raw_kind(t.transmitter) not in ("raw.ball", "raw.flag")]
     height = any(bool(np.any(np.nan_to_num(t.z_m) != 0.0)) for t in balls)
     quality = Quality(rate_hz(balls), rate_hz(bodies), (), height, 0.05, "optical")
     return msgspec.structs.replace(sheet, quality=quality)

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from football.input_quality import InputQuality
 from football.match_sheet import MatchSheet, Quality, team_of
-from football.packets import Block, InstantBlock, PackedInstant, Packet, RejectedRecord, raw_kind
+from football.packets import ALIVE_FLAG, Block, InstantBlock, PackedInstant, Packet, RejectedRecord, raw_kind
 from football.untrusted import SOURCES_MAX
 from replay.quality.samples import SpotSample
 from replay.quality.sides import SidesLog
@@ -88,6 +88,9 @@ class InputMeter:
         self._on_pitch = {"home": Counter[int](), "away": Counter[int]()}
         self._seen = {"home": Counter[int](), "away": Counter[int]()}
         self._frozen = 0
+        #: What the alive flag said last; how often it has changed, its packets, and those of them that say alive.
+        self._alive: bool | None = None
+        self._flag_changes = self._flag_packets = self._flag_alive = 0
         #: The newest summary, and the arrival time from which the next one is due.
         self._summary, self._due_us = InputQuality(), -(2**62)
         #: Instants that are not taken yet, of the same transmitters, later and later, with their arrival times.
@@ -128,6 +131,8 @@ class InputMeter:
                     self._add_transmitter(packet.transmitter)
                     track = tracks.get(packet.transmitter)
                 if track is None:
+                    if packet.transmitter == ALIVE_FLAG:
+                        self._look_at_flag(packet)
                     continue
             if not ts_us:
                 continue
@@ -237,6 +242,8 @@ class InputMeter:
             behind_share=_share(self._behind, self._packets),
             outside=self._outside,
             unknown=self._unknown,
+            flag_changes=self._flag_changes,
+            flag_alive=self._flag_alive / max(self._flag_packets, 1),
             unknown_objects=len(self._unknown_objects),
             home_players=_median(self._on_pitch["home"]),
             away_players=_median(self._on_pitch["away"]),
@@ -265,7 +272,7 @@ class InputMeter:
         if is_future or len(set(names)) < len(names) or (self._begin_us is not None and times_us[0] <= self._newest_us):
             return False
         tables = np.frombuffer(b"".join([instant.columns for instant, _ in pending])).reshape(len(pending), 4, -1)
-        if not np.isfinite(tables[:, :2]).all():
+        if ALIVE_FLAG in names or not np.isfinite(tables[:, :2]).all():
             return False
         for name in names:
             if name not in self._tracks:
@@ -334,6 +341,15 @@ class InputMeter:
         is_main = self._main.setdefault(object_id, name) == name
         team = team_of(object_id, self._sheet) if is_main and kind != "ball" else ""
         self._tracks[name] = TransmitterTrack(kind, object_id, team, self._classes[kind])
+
+    def _look_at_flag(self, packet: Packet) -> None:
+        """Count what the alive flag says."""
+        for x_m in packet.x_m:
+            alive = x_m >= 0.5
+            self._flag_packets, self._flag_alive = self._flag_packets + 1, self._flag_alive + alive
+            if self._alive is not None and alive != self._alive:
+                self._flag_changes += 1
+            self._alive = alive
 
     def _look_at_ball(self, slots: Sequence[int], heights_m: Sequence[float]) -> None:
         """Take heights of balls, and the slots of their times."""

@@ -298,7 +298,7 @@ def _rows(recording: Recording) -> tuple[tuple[str, ...], dict[int, Track], tupl
         kind = raw_kind(track.transmitter)
         if kind == "raw.limb":
             raise TrackingError(f"{sheet.match_id}: {track.transmitter}: a recording of limbs needs no limbs made")
-        if kind == "raw.ball":
+        if kind in ("raw.ball", "raw.flag"):
             continue
         side = "referee" if kind == "raw.referee" else team_of(track.transmitter, sheet)
         if side in sides and _usable(track).any():

@@ -137,7 +137,7 @@ def decision(arrival_s: float, kind: str, number: int = 1, *, at_s: float | None
 def conclusive(sheet: MatchSheet) -> Hierarchy:
     """The detectors of lines, phases, restarts and goals over frames, ball states and contacts."""
     raw = ("ball.state", "ball.accel_peak", "frame", "hit", "touch", "kick.released", "raw.official", "clock.tick")
-    raw += ("gk.catch", "gk.parry", "gk.punch", "near", "not_near", "raw.end")
+    raw += ("gk.catch", "gk.parry", "gk.punch", "near", "not_near", "raw.end", "raw.flag")
     detectors = [d for d in build_detectors(sheet) if d.spec.name == "goal" or d.spec.name.startswith(_LINES_TO_GOALS)]
     return Hierarchy(raw, detectors)
 

@@ -135,7 +135,7 @@ def test_the_frontier_beats_every_estimator_with_one_setting(number: int, late: 
         pytest.param(2, 15, 200, marks=pytest.mark.slow),
         pytest.param(3, 26, 215, marks=pytest.mark.slow),
         pytest.param(4, 8, 190, marks=pytest.mark.slow),
-        (5, 0, 140),
+        pytest.param(5, 0, 140, marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize("loss", [pytest.param(0.0, marks=pytest.mark.slow), 0.05])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from detectors.arrivals import arrival, frame_arrival
 from detectors.catalogue import build_detectors
 from football.match_sheet import MatchSheet
 from football.packets import RAW_KINDS
-from football.recording import Recording
+from football.recording import Recording, flag_track
 from middleware.consolidation import consolidate
 from middleware.engine import Engine
 from middleware.events import Event, canonical_key
@@ -21,6 +23,7 @@ from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.speculation import FixedAlpha
 from replay.formats.tracking import read_tracking
 from simulator.radio.channels import Transmission, channel_named, transmit
+from simulator.settings import rates_named
 from simulator.simulate import Simulation, simulate
 
 ALLOWED_LATENESS_US = 3_000_000
@@ -112,6 +115,20 @@ def test_oracle_generated_radio_streams_obey_it_too(channel: str, alpha: float, 
     expected = oracle(transmission)
     assert not engine.take_lost()
     assert len(expected) > 100
+    assert found == expected, explain(found, expected)
+
+
+def test_oracle_an_alive_flag_that_is_late_and_lost_decides_what_the_sorted_stream_decides():
+    """It says dead for two seconds while the ball is played, as nothing else does."""
+    recording, _ = simulate(Simulation(duration_s=14.0, **rates_named("live")))
+    ts_us = np.arange(0, 14_000_000, 40_000)
+    flag = flag_track(ts_us, (ts_us < 8_000_000) | (ts_us > 10_000_000))
+    assert flag is not None
+    transmission = transmit(replace(recording, tracks=(*recording.tracks, flag)), channel_named("harsh"), 9)
+    found, engine = run(transmission, 0.0, "on-demand")
+    expected = oracle(transmission)
+    assert not engine.take_lost()
+    assert "flag" in [event.payload.detail["sign"] for event in expected if event.kind == "play.dead"]
     assert found == expected, explain(found, expected)
 
 

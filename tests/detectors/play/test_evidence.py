@@ -16,6 +16,7 @@ from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import PhaseState, with_peak
 from detectors.play.restart_kicks import RestartKickParameters
 from football.match_sheet import MatchSheet
+from football.packets import Packet
 from football.payloads import EventPayload, build_frame
 from football.pitch import pitch_of
 from middleware.events import Event
@@ -33,6 +34,11 @@ def struck(at_us: int, x_m: float, y_m: float) -> Event:
     """A change of the ball's velocity as at a contact."""
     payload = EventPayload("hard", x_m=x_m, y_m=y_m, detail={"delta_v_m_s": 20.0, "bounce": False})
     return make_event("ball.accel_peak", at_us, f"ball:{at_us}", payload)
+
+
+def word(at_us: int, alive: float) -> Event:
+    """A word of the alive flag."""
+    return Event("raw.flag", at_us, "alive_flag", 0, Packet("alive_flag", 0, (at_us,), (alive,), (0.0,), (0.0,)))
 
 
 def played_by(player: str, at_us: int) -> Event:
@@ -53,6 +59,21 @@ def passed(places: Sequence[Point], seconds: float = 1.2) -> tuple[list[Point], 
 
 def to_and_fro(times: int) -> tuple[list[Point], list[Event]]:
     return passed([((0.0, 30.0), (15.0, 10.0))[n % 2] for n in range(times + 1)])
+
+
+@pytest.mark.parametrize("says", [True, False], ids=["flag", "no flag"])
+def test_an_alive_flag_is_a_sign_beside_others_that_a_dead_ball_is_in_play(says: bool):
+    """Two passes show too little of it, unless the flag has said so."""
+    way, contacts = to_and_fro(2)
+    words = [word(1_800_000, 0.0), word(2_800_000, 1.0)] if says else []
+    found = concluded([*scene(way, cast(**PAIR)), *contacts, *words], SHEET, "play.live")
+    assert [event.kind for event in found] == ["play.live"] * says
+
+
+def test_an_alive_flag_alone_brings_no_ball_into_play_that_lies_outside():
+    way = [*path((0.0, 25.0), (0.0, 36.0), 1.0), *stay((0.0, 36.0), 6.0)]
+    words = [word(1_800_000, 0.0), word(2_500_000, 1.0)]
+    assert concluded([*scene(way, cast(**PAIR)), *words], SHEET, "play.live") == []
 
 
 def test_passes_between_opponents_bring_a_dead_ball_into_play_dated_back_with_reason_and_chance():

@@ -72,6 +72,26 @@ def test_a_long_table_becomes_one_packet_per_object_and_frame(tmp_path: Path) ->
     assert not reasons(recording)
 
 
+@pytest.mark.parametrize("name", ["clip.parquet", "clip.csv"])
+def test_the_alive_flag_is_a_transmitter_of_its_own(tmp_path: Path, name: str) -> None:
+    """It speaks at each change, and once a second; a frame in which it has no word, or another one, says nothing."""
+    table = rows(60)
+    frame = table.t_ms // 40
+    table["ball_status"] = np.where(frame < 10, "alive", np.where(frame < 13, "?", "dead"))
+    table.loc[frame == 40, "ball_status"] = ""
+    table = table[~((table.object_id == "ball") & (frame > 20))]  # the flag stands in every row
+    path = tmp_path / name
+    table.to_csv(path, index=False) if name.endswith(".csv") else table.to_parquet(path)
+    recording = read_tracking(str(path))
+    flag = recording.tracks[-1]
+    assert (flag.transmitter, flag.ts_us.tolist()) == ("alive_flag", [0, 520_000, 1_520_000])
+    assert flag.x_m.tolist() == [1.0, 0.0, 0.0]
+    assert recording.positions == len(table)
+    assert recording.sheet.quality.body_hz == pytest.approx(25.0)
+    assert not reasons(recording)
+    assert not recording.rejected
+
+
 def test_without_a_sheet_teams_come_from_the_rows_and_the_pitch_from_the_option(tmp_path: Path) -> None:
     sheet = read_tracking(written(rows(), tmp_path), pitch=(100.0, 64.0)).sheet
     assert (sheet.length_m, sheet.width_m, sheet.attacks_positive_x) == (100.0, 64.0, "")

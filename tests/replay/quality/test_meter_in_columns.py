@@ -6,6 +6,7 @@ import math
 import pickle
 import random
 
+import msgspec
 import pytest
 
 from football.match_sheet import MatchSheet, Player, Quality
@@ -85,6 +86,31 @@ def test_differential_columns_and_packets_give_the_same_figures(seed: int) -> No
             assert together.quality() == one_by_one.quality()
     assert state_of(together) == state_of(one_by_one)
     assert together.quality().positions > 10_000
+
+
+def with_flag(meter: InputMeter, *, packed: bool, flag: bool) -> InputMeter:
+    """The meter after four seconds of players who walk, and of a flag that changes twice."""
+    for number in range(100):
+        ts_us = 40_000 * number
+        packets = [
+            Packet(name, number, (ts_us,), (float(at) + 0.04 * number,), (0.0,), (0.0,))
+            for at, name in enumerate(NAMES)
+        ]
+        if flag and number % 25 == 0:
+            packets.append(Packet("alive_flag", number, (ts_us,), (float(number != 50),), (0.0,), (0.0,)))
+        instant = pack_instant(packets)
+        assert instant is not None
+        meter.add_block(InstantBlock(ts_us, instant) if packed else Block(ts_us, tuple(packets)), ts_us)
+    return meter
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_the_alive_flag_is_counted_and_measures_nothing_else(packed: bool) -> None:
+    sheet = MatchSheet(quality=Quality(framed=True))
+    without = with_flag(InputMeter(sheet), packed=packed, flag=False).quality()
+    quality = with_flag(InputMeter(sheet), packed=packed, flag=True).quality()
+    assert (quality.flag_changes, quality.flag_alive) == (2, 0.75)
+    assert msgspec.structs.replace(quality, flag_changes=0, flag_alive=0.0) == without
 
 
 def test_instants_that_are_alike_are_taken_together(monkeypatch: pytest.MonkeyPatch) -> None:

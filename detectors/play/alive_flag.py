@@ -1,0 +1,117 @@
+"""The alive flag of a tracking system: what its operator says about the ball being in play (part of 5.10).
+
+Theory of operation
+-------------------
+An operator presses a key when play stops, and when it goes on. He sees the referee, whom no tracking shows; but he is
+late, by up to some seconds, and leaves out short stops. So the flag decides nothing that the ball and the players show.
+It ends play that goes on although the flag has said otherwise for a while, and it is a sign, beside others, that a dead
+ball is in play again.
+
+A restart may be younger than the flag of the stop before it. So a flag that says dead counts only once it can no longer
+be late about that restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Annotated
+
+import msgspec
+
+from detectors.decisions import at_least
+from detectors.reasons import reason
+from football.packets import Packet
+
+
+class FlagParameters(msgspec.Struct, frozen=True):
+    """How far the alive flag is believed.
+
+    Attributes:
+        held_us: a flag that says dead for a shorter time is no sign.
+        late_us: the flag says what has happened at most so late.
+        lag_us: how late it usually is, before that is known.
+        lags: how late it usually is, is known of so many stops, and is their median.
+        sooner_us: it is at most twice as late as usually, and by this time.
+        alive_share: odds that a dead ball is in play before any sign of it but the flag.
+    """
+
+    held_us: Annotated[int, reason("Ours: operators press a wrong key, and at once the right one.")] = 1_000_000
+    late_us: Annotated[
+        int, reason("Ours: no study is known; simulated operators are up to 3 s late (profile `ragged`).")
+    ] = 3_500_000
+    lag_us: Annotated[int, reason("Ours: an operator sees, decides and presses.")] = 1_000_000
+    lags: Annotated[int, reason("Ours: the first minutes of a match; a median bears a wrong one of three.")] = 3
+    sooner_us: Annotated[int, reason("Ours: as ball and flag are tracked, some frames each.")] = 500_000
+    alive_share: Annotated[float, reason("Ours: ten times evidence.prior_share.")] = 0.3
+
+
+class Flag(msgspec.Struct, frozen=True, gc=False):
+    """The newest word of the flag.
+
+    Attributes:
+        alive: True of a ball in play; None before the flag has said anything.
+        changed_us: since when it says so.
+        lags_us: how late it was about the newest stops whose time is known.
+    """
+
+    alive: bool | None = None
+    changed_us: int = -1
+    lags_us: tuple[int, ...] = ()
+
+
+NO_FLAG = Flag()
+
+#: So many stops tell how late the flag is.
+_LAGS_MAX = 9
+
+
+def flagged(flag: Flag, p: FlagParameters, packet: Packet, out_us: int | None) -> Flag:
+    """The flag after one more packet of it; ``out_us`` is when the ball went out, if it has."""
+    for at_us, x_m in zip(packet.ts_us, packet.x_m, strict=True):
+        alive = x_m >= 0.5
+        if alive == flag.alive:
+            continue
+        lags_us = flag.lags_us
+        if flag.alive and out_us is not None and 0 <= at_us - out_us <= p.late_us:
+            lags_us = (*lags_us[1 - _LAGS_MAX :], at_us - out_us)
+        flag = Flag(alive, at_us, lags_us)
+    return flag
+
+
+def _lateness_us(flag: Flag, p: FlagParameters) -> tuple[int, int]:
+    """How late the flag usually is, and at most."""
+    if len(flag.lags_us) < p.lags:
+        return p.lag_us, p.late_us
+    usual_us = round(median(flag.lags_us))
+    return usual_us, min(2 * usual_us + p.sooner_us, p.late_us)
+
+
+def stopped_by_flag_us(
+    flag: Flag, p: FlagParameters, now_us: int, live_us: int, played_us: Sequence[int], whistle_us: int
+) -> int | None:
+    """Since when a ball that counts as in play has been dead, if the flag says so; None if it does not.
+
+    It was stopped soon after a contact, if one was seen when the flag allows it.
+
+    Args:
+        flag: what it says.
+        p: limits.
+        now_us: event time.
+        live_us: since then the ball counts as in play.
+        played_us: the newest contacts.
+        whistle_us: play is stopped at most so long after its last contact.
+    """
+    usual_us, most_us = _lateness_us(flag, p)
+    if flag.alive is not False or now_us - live_us < p.late_us:
+        return None
+    held_us, about = now_us - flag.changed_us, "phase.dead"
+    if not at_least("time that the flag says dead", held_us, p.held_us, "phase.flag.held_us", about):
+        return None
+    if flag.changed_us <= live_us:
+        return live_us + 1  # Play has not gone on at all.
+    oldest_us, since_us = flag.changed_us - most_us, flag.changed_us - usual_us
+    last_us = max((at_us for at_us in played_us if at_us <= flag.changed_us), default=-1)
+    if last_us >= 0 and last_us + whistle_us >= oldest_us:
+        since_us = min(flag.changed_us, last_us + whistle_us)
+    return max(since_us, live_us + 1)
