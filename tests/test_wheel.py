@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -99,6 +100,21 @@ def test_only_one_module_knows_where_the_program_lies():
     climbing = re.compile(r"__file__.*\.parents\[|__file__.*\.parent\.parent")
     found = {path for path in MODULES if climbing.search(path.read_text(encoding="utf-8"))}
     assert found == {PROGRAM}
+
+
+def test_every_file_beside_the_modules_is_packed():
+    """A detector reads its weights where it lies, and fails for the whole match without them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packed = {
+        file
+        for package, patterns in project["tool"]["setuptools"]["package-data"].items()
+        for pattern in patterns
+        for file in (ROOT / package.replace(".", "/")).glob(pattern)
+    }
+    files = [file for name in FOLDERS for file in (ROOT / name).rglob("*") if file.is_file()]
+    beside = [file for file in files if file.suffix != ".py" and "__pycache__" not in file.parts]
+    assert not [file for file in beside if file not in packed]
+    assert len(packed) > 100
 
 
 def test_the_change_log_begins_with_this_version():
