@@ -112,8 +112,8 @@ def test_every_file_beside_the_modules_is_packed():
         for file in (ROOT / package.replace(".", "/")).glob(pattern)
     }
     files = [file for name in FOLDERS for file in (ROOT / name).rglob("*") if file.is_file()]
-    beside = [file for file in files if file.suffix != ".py" and "__pycache__" not in file.parts]
-    assert not [file for file in beside if file not in packed]
+    data = [file for file in files if file.suffix != ".py" and "__pycache__" not in file.parts]
+    assert not [file for file in data if file not in packed]
     assert len(packed) > 100
 
 

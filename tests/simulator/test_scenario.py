@@ -267,7 +267,7 @@ def test_enough_scenarios_ship() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if n % 3 else ()) for n, name in enumerate(NAMES)]
+    "name", [pytest.param(name, marks=pytest.mark.slow if n % 6 else ()) for n, name in enumerate(NAMES)]
 )
 def test_what_ships_comes_true(name: str) -> None:
     expected = read_scenario(SHIPPED / f"{name}.yaml").expect

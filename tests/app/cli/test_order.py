@@ -87,7 +87,9 @@ def test_foreign_estimators_on_all_data_sets(method: Method, profile: str, numbe
     assert (figures["timeout_late"], figures["order_late"]) == row[3:]
 
 
-@pytest.mark.parametrize("method", D5_PAPER)
+@pytest.mark.parametrize(
+    "method", [pytest.param(method, marks=() if method == "bettwa" else pytest.mark.slow) for method in D5_PAPER]
+)
 def test_foreign_the_whole_distribution_on_d5(method: Method, shared_data: Path):
     buffer = report(ordered(shared_data, 5, method, "paper"), "", method, "paper")["buffer_ms"]
     found = [buffer[name] for name in ("min", "q1", "median", "mean", "q3", "max", "sd")]
@@ -115,7 +117,7 @@ def test_bett_on_d5_within_the_bounds_asked_for(shared_data: Path):
 @pytest.mark.parametrize(
     ("number", "late", "mean_ms"),
     [
-        (1, 7, 230),
+        pytest.param(1, 7, 230, marks=pytest.mark.slow),
         pytest.param(2, 15, 240, marks=pytest.mark.slow),
         (3, 25, 300),
         pytest.param(4, 6, 230, marks=pytest.mark.slow),

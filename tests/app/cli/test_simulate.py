@@ -191,7 +191,7 @@ def test_a_tracking_profile_writes_a_file_that_live_reads(tmp_path: Path, capsys
         "frames.parquet", "metadata.json", "sheet.json", "simulation.json", "tracking.parquet", "truth.parquet",
     ]  # fmt: skip
     recording = read_tracking(str(tmp_path / "out" / "tracking.parquet"))
-    assert len(recording.tracks) == 23
+    assert (len(recording.tracks), recording.tracks[-1].transmitter) == (24, "alive_flag")
     assert report["frames"] == pytest.approx(150, abs=10)
     first = content(tmp_path / "out")
     simulate(tmp_path / "out", capsys, seed=7, tracking="ragged")

@@ -143,6 +143,7 @@ def test_the_verdict_names_cause_and_mend_and_the_exit_code_says_it(command, nam
         assert all(finding["mend"] for finding in severe)
 
 
+@pytest.mark.slow
 def test_times_before_zero_change_no_event_and_no_latency(clip, tmp_path, capsys):
     reports = []
     for name in ("right", "negative"):

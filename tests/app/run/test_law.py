@@ -87,7 +87,7 @@ def explain(found: list[Event], expected: list[Event]) -> str:
         pytest.param("rtls", 1, 0.0, "on-demand", marks=pytest.mark.slow),
         pytest.param("rtls", 2, 0.5, "full", marks=pytest.mark.slow),
         pytest.param("rtls", 3, 1.0, "on-demand", marks=pytest.mark.slow),
-        ("wifi", 4, 0.0, "full"),
+        pytest.param("wifi", 4, 0.0, "full", marks=pytest.mark.slow),
         pytest.param("harsh", 5, 1.0, "on-demand", marks=pytest.mark.slow),
         ("harsh", 6, 0.3, "on-demand"),
     ],
@@ -119,10 +119,10 @@ def test_oracle_generated_radio_streams_obey_it_too(channel: str, alpha: float, 
 
 
 def test_oracle_an_alive_flag_that_is_late_and_lost_decides_what_the_sorted_stream_decides():
-    """It says dead for two seconds while the ball is played, as nothing else does."""
-    recording, _ = simulate(Simulation(duration_s=14.0, **rates_named("live")))
-    ts_us = np.arange(0, 14_000_000, 40_000)
-    flag = flag_track(ts_us, (ts_us < 8_000_000) | (ts_us > 10_000_000))
+    """It says dead while the ball is played, as nothing else does."""
+    recording, _ = simulate(Simulation(duration_s=10.5, **rates_named("live")))
+    ts_us = np.arange(0, 10_500_000, 40_000)
+    flag = flag_track(ts_us, ts_us < 8_000_000)
     assert flag is not None
     transmission = transmit(replace(recording, tracks=(*recording.tracks, flag)), channel_named("harsh"), 9)
     found, engine = run(transmission, 0.0, "on-demand")
