@@ -38,7 +38,7 @@ def answered(port: int, path: str, within_s: float) -> bool:
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(k, marks=() if k in ("never reading", "streams") else pytest.mark.slow) for k in KINDS]
+    "kind", [pytest.param(k, marks=() if k == "never reading" else pytest.mark.slow) for k in KINDS]
 )
 def test_a_thousand_hostile_connections_take_no_descriptor_that_the_match_needs(kind: str):
     with Victim(PAGE) as victim:
