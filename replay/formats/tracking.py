@@ -213,8 +213,8 @@ def _tracks(
 
 
 def _flag(table: pa.Table, times_us: Floats, usable: Codes, path: Path) -> tuple[Track, ...]:
-    """Return the track of the alive flag, if the table has one."""
-    if FLAG not in table.column_names:
+    """Return the track of the alive flag, if the table has one; a column of another type is one of the others."""
+    if FLAG not in table.column_names or not pa.types.is_string(table[FLAG].type):
         return ()
     values, codes = _texts(table, FLAG, path)
     meaning = np.array([*(FLAG_VALUES.get(value, -1) for value in values), -1], np.int64)[codes[usable]]

@@ -92,6 +92,12 @@ def test_the_alive_flag_is_a_transmitter_of_its_own(tmp_path: Path, name: str) -
     assert not recording.rejected
 
 
+def test_a_column_of_that_name_that_is_no_text_is_ignored(tmp_path: Path) -> None:
+    table = rows()
+    table["ball_status"] = [[1]] * len(table)
+    assert [track.transmitter for track in read_tracking(written(table, tmp_path)).tracks][-1] == "ball"
+
+
 def test_without_a_sheet_teams_come_from_the_rows_and_the_pitch_from_the_option(tmp_path: Path) -> None:
     sheet = read_tracking(written(rows(), tmp_path), pitch=(100.0, 64.0)).sheet
     assert (sheet.length_m, sheet.width_m, sheet.attacks_positive_x) == (100.0, 64.0, "")
