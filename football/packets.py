@@ -49,6 +49,11 @@ class Packet(msgspec.Struct, frozen=True, array_like=True, gc=False):
     quality: float = 1.0
 
 
+def words_of_flag(packet: Packet) -> tuple[bool, ...]:
+    """Return for each time of a packet of the alive flag whether it says that the ball is in play."""
+    return tuple([x_m >= 0.5 for x_m in packet.x_m])
+
+
 class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """All packets that reached the gateway at one arrival time: the unit that is stored and sent."""
 

@@ -21,7 +21,7 @@ import msgspec
 
 from detectors.decisions import at_least
 from detectors.reasons import reason
-from football.packets import Packet
+from football.packets import Packet, words_of_flag
 
 
 class FlagParameters(msgspec.Struct, frozen=True):
@@ -68,8 +68,7 @@ _LAGS_MAX = 9
 
 def flagged(flag: Flag, p: FlagParameters, packet: Packet, out_us: int | None) -> Flag:
     """The flag after one more packet of it; ``out_us`` is when the ball went out, if it has."""
-    for at_us, x_m in zip(packet.ts_us, packet.x_m, strict=True):
-        alive = x_m >= 0.5
+    for at_us, alive in zip(packet.ts_us, words_of_flag(packet), strict=True):
         if alive == flag.alive:
             continue
         lags_us = flag.lags_us

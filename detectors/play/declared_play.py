@@ -64,4 +64,5 @@ def obeyed_flag(state: PhaseState, p: PhaseParameters, settle_us: int, event: Ev
     if since_us is None:
         return state, NOTHING
     dead = stalled_event(event.ts_us, None, None, None, "flag", since_us)
-    return stopped(state, dead, since_us, state.rest), (dead,)
+    after = stopped(state, dead, since_us, state.rest)
+    return msgspec.structs.replace(after, lost_us=state.lost_us), (dead,)

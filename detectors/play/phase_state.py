@@ -106,7 +106,7 @@ def stopped(state: PhaseState, dead: Event, since_us: int, rest: Rest) -> PhaseS
     off_us = state.watch.off_us if state.watch.off_us > since_us else -1
     watch = msgspec.structs.replace(state.watch, off_us=off_us)
     rest = rest if rest.last_us >= since_us else NO_REST
-    return turned(state, "dead", "stop", rest=rest, turned_us=dead.ts_us, lost_us=state.lost_us, watch=watch)
+    return turned(state, "dead", "stop", rest=rest, turned_us=dead.ts_us, watch=watch)
 
 
 def as_stop(state: PhaseState) -> PhaseState:

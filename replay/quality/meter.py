@@ -28,7 +28,16 @@ from msgspec.structs import replace
 
 from football.input_quality import InputQuality
 from football.match_sheet import MatchSheet, Quality, team_of
-from football.packets import ALIVE_FLAG, Block, InstantBlock, PackedInstant, Packet, RejectedRecord, raw_kind
+from football.packets import (
+    ALIVE_FLAG,
+    Block,
+    InstantBlock,
+    PackedInstant,
+    Packet,
+    RejectedRecord,
+    raw_kind,
+    words_of_flag,
+)
 from football.untrusted import SOURCES_MAX
 from replay.quality.samples import SpotSample
 from replay.quality.sides import SidesLog
@@ -243,7 +252,7 @@ class InputMeter:
             outside=self._outside,
             unknown=self._unknown,
             flag_changes=self._flag_changes,
-            flag_alive=self._flag_alive / max(self._flag_packets, 1),
+            flag_alive=_share(self._flag_alive, self._flag_packets),
             unknown_objects=len(self._unknown_objects),
             home_players=_median(self._on_pitch["home"]),
             away_players=_median(self._on_pitch["away"]),
@@ -268,11 +277,13 @@ class InputMeter:
     def _take_alike(self, pending: Sequence[tuple[PackedInstant, int]]) -> bool:
         """Take instants in columns; False, and nothing is taken, if they must be taken packet by packet."""
         names, times_us = pending[0][0].names, [instant.ts_us for instant, _ in pending]
+        if ALIVE_FLAG in names:
+            return False
         is_future = any(instant.ts_us > arrival_us for instant, arrival_us in pending)
         if is_future or len(set(names)) < len(names) or (self._begin_us is not None and times_us[0] <= self._newest_us):
             return False
         tables = np.frombuffer(b"".join([instant.columns for instant, _ in pending])).reshape(len(pending), 4, -1)
-        if ALIVE_FLAG in names or not np.isfinite(tables[:, :2]).all():
+        if not np.isfinite(tables[:, :2]).all():
             return False
         for name in names:
             if name not in self._tracks:
@@ -344,8 +355,7 @@ class InputMeter:
 
     def _look_at_flag(self, packet: Packet) -> None:
         """Count what the alive flag says."""
-        for x_m in packet.x_m:
-            alive = x_m >= 0.5
+        for alive in words_of_flag(packet):
             self._flag_packets, self._flag_alive = self._flag_packets + 1, self._flag_alive + alive
             if self._alive is not None and alive != self._alive:
                 self._flag_changes += 1
