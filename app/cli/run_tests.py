@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +26,13 @@ _REPEATED_MAX = 5
 
 #: A test that takes longer hangs, and fails.
 _HANGS_S = 600
+
+#: Three files at a time, in their order: by their number of tests, as pytest-xdist would have it, those that start Spark
+#: and browsers would all be the last, and run beside each other.
+_SIDE_BY_SIDE = "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"
+
+#: Plays a match, so that numba compiles the kernels of simulator and detectors and keeps them.
+_USES_KERNELS = "import touchline; touchline.play('sim', seconds=10).run()"
 
 app = typer.Typer(add_completion=False)
 
@@ -50,14 +59,18 @@ def run_tests(
     chosen = [] if slow or "-m" in context.args else ["-m", "not slow"]
     if slow or context.args:
         raise typer.Exit(_pytest(PROGRAM, *chosen, *context.args))
-    raise typer.Exit(run_default_suite(PROGRAM, *chosen))
+    with _compiling_kernels():
+        code = run_default_suite(PROGRAM, *chosen)
+    raise typer.Exit(code)
 
 
 def run_default_suite(folder: Path, *chosen: str) -> int:
     """Run the tests of a folder side by side, and what fails there once more, alone.
 
     Many tests start processes, browsers and Spark, and all of them share the cores. A test that fails beside others
-    and passes alone is unstable: it is named, since it needs mending, but says nothing against the product.
+    and passes alone is unstable: it is named, since it needs mending, but says nothing against the product. Only the
+    second run takes the assertions apart to show their values: pytest would rewrite each file of tests for this in each
+    of its processes, which takes longer than to import the product.
 
     Args:
         folder: root of the repository.
@@ -67,7 +80,7 @@ def run_default_suite(folder: Path, *chosen: str) -> int:
         Pytest's exit code: 0 if each test passed at one of its runs.
     """
     common = *chosen, f"--timeout={_HANGS_S}"
-    code = _pytest(folder, *common, "--cache-clear", "-n", "3", "--dist", "loadfile")
+    code = _pytest(folder, *common, "--cache-clear", "--assert=plain", *_SIDE_BY_SIDE)
     if code != _TESTS_FAILED:
         return code
     console = make_console()
@@ -78,9 +91,32 @@ def run_default_suite(folder: Path, *chosen: str) -> int:
     return code
 
 
+@contextmanager
+def _compiling_kernels() -> Iterator[None]:
+    """Compiles the kernels in a process of its own, at the first run of a version, while pytest collects the tests.
+
+    Otherwise several tests meet them at once, and each compiles them for itself: more than a minute of processor time.
+    """
+    from detectors.signals.kernels.break_solver import is_compiled
+
+    if is_compiled():
+        yield
+        return
+    command, ignored = [sys.executable, "-c", _USES_KERNELS], subprocess.DEVNULL
+    with subprocess.Popen(command, cwd=PROGRAM, env=_environment(), stdout=ignored, stderr=ignored) as process:
+        yield
+        process.kill()
+
+
 def _pytest(folder: Path, *arguments: str) -> int:
-    # Tests start hundreds of processes. Where bytecode is not written, each of them compiles each module again: half
-    # of what a short command takes.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-m", "pytest", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+    return subprocess.run(command, cwd=folder, env=_environment(), check=False).returncode
+
+
+def _environment() -> dict[str, str]:
+    """The variables of a process that runs tests.
+
+    Tests start hundreds of processes. Where bytecode is not written, each of them compiles each module again: half of
+    what a short command takes.
+    """
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

@@ -38,9 +38,12 @@ def test_one_that_passes_alone_is_named(tmp_path: Path, capfd: pytest.CaptureFix
 
 
 def test_one_that_fails_twice_fails(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "test_a.py").write_text(_UNSTABLE + "\n\ndef test_wrong(): assert False\n")
+    (tmp_path / "test_a.py").write_text(_UNSTABLE + "\n\ndef test_wrong(): assert 3 == len([4])\n")
     assert run_default_suite(tmp_path) == 1
-    assert "unstable" not in capfd.readouterr().out
+    side_by_side, alone = capfd.readouterr().out.split("once more")
+    assert "unstable" not in alone
+    assert "assert 3 == 1" in alone, "the values of an assertion that fails twice are shown"
+    assert "assert 3 == 1" not in side_by_side
 
 
 def test_a_file_that_cannot_be_read_fails(tmp_path: Path) -> None:
