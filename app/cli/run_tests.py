@@ -27,8 +27,8 @@ _REPEATED_MAX = 5
 #: A test that takes longer hangs, and fails.
 _HANGS_S = 600
 
-#: Three files at a time, in their order: by their number of tests, as pytest-xdist would have it, those that start Spark
-#: and browsers would all be the last, and run beside each other.
+#: Three files at a time, in their order. By their number of tests, which is the order of pytest-xdist, those that start
+#: Spark or a browser would be the last, beside each other.
 _SIDE_BY_SIDE = "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"
 
 #: Plays a match, so that numba compiles the kernels of simulator and detectors and keeps them.
