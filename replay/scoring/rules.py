@@ -46,8 +46,9 @@ WINDOWS_MS: Mapping[str, int] = {
     "overload": 1_000,
     "phase.": 1_500,
     "goal.": 1_000,
-    "goal.confirmed": 120_000,
-    "goal.disallowed": 120_000,
+    # The referee signals after the goal; a detection knows it by the restart, minutes later, and says of which goal.
+    "goal.confirmed": 2_000,
+    "goal.disallowed": 2_000,
     "period.": 2_000,
     # Truth has it from the kick-off on; a match sheet says it from the beginning on, and the teams when they line up.
     "direction": 60_000,
@@ -84,6 +85,8 @@ OCCURRED: Mapping[str, str] = {
     "goal.candidate": "since_us",
     "goal.scored": "since_us",
     "goal.own": "since_us",
+    "goal.confirmed": "goal_us",
+    "goal.disallowed": "goal_us",
     "ball.static": "since_us",
     "run.intensity": "since_us",
     "shape.long": "since_us",

@@ -169,6 +169,15 @@ def test_what_is_dated_when_known_is_compared_when_it_happened():
     assert score(truth_of(found("out", 1.0)), [late]).kinds["out"].time_error_ms.median == 0
 
 
+def test_a_verdict_on_a_goal_is_judged_by_its_goal_however_late_the_kick_off():
+    signal = Mark(60 * SECOND_US, "goal.confirmed", "left", "home", "home_9")
+    truth = Truth("t", (signal,), frozenset(("goal.confirmed",)))
+    for goal_s, right in ((58.8, 1), (30.0, 0)):
+        late = found("goal.confirmed", 240.0, "home_9", "left", goal_us=round(goal_s * SECOND_US))
+        figures = score(truth, [late]).kinds["goal.confirmed"]
+        assert (figures.tp, figures.fp, figures.fn) == (right, 1 - right, 1 - right)
+
+
 def test_a_truth_may_rename_widen_and_date_otherwise():
     label = Mark(SECOND_US, "pass.failed", "", "home", "home_1")
     truth = Truth(
