@@ -27,10 +27,6 @@ _REPEATED_MAX = 5
 #: A test that takes longer hangs, and fails.
 _HANGS_S = 600
 
-#: Three files at a time, in their order. By their number of tests, which is the order of pytest-xdist, those that start
-#: Spark or a browser would be the last, beside each other.
-_SIDE_BY_SIDE = "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"
-
 #: Plays a match, so that numba compiles the kernels of simulator and detectors and keeps them.
 _USES_KERNELS = "import touchline; touchline.play('sim', seconds=10).run()"
 
@@ -80,7 +76,7 @@ def run_default_suite(folder: Path, *chosen: str) -> int:
         Pytest's exit code: 0 if each test passed at one of its runs.
     """
     common = *chosen, f"--timeout={_HANGS_S}"
-    code = _pytest(folder, *common, "--cache-clear", "--assert=plain", *_SIDE_BY_SIDE)
+    code = _pytest(folder, *common, "--cache-clear", "--assert=plain", "-n", "3", "--dist", "loadfile")
     if code != _TESTS_FAILED:
         return code
     console = make_console()
