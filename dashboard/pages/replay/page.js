@@ -91,12 +91,13 @@ class Replay {
     this.filters();
     this.keys();
     const asked = timeOf(query().get("t") || "");
+    const wanted = query().get("event"); // the address is written anew before slow events are there
     this.player.seek(asked === null ? this.player.beginUs : asked);
     const known = timeOf(query().get("known") || "");
     if (known !== null) this.machine.go(known);
     requestAnimationFrame((ms) => this.frame(ms));
     return this.read().then(() => {
-      const event = this.timeline.events.find((one) => one.id === query().get("event"));
+      const event = this.timeline.events.find((one) => one.id === wanted);
       if (event) this.choose(event, asked === null);
       else this.list.follow(this.player.us);
     });

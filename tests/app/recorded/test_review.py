@@ -68,6 +68,17 @@ def test_the_room_shows_a_review_beside_the_pitch(browser: Browser, server: WebS
 
 
 @pytest.mark.browser
+def test_an_event_of_the_address_is_chosen_however_slow_the_network(browser: Browser, server: WebServer):
+    browser.driver.get("about:blank")
+    browser.driver.set_network_conditions(latency=700, download_throughput=10**6, upload_throughput=10**6)
+    try:
+        opened(browser, server, f"&event={PASS.id.replace('#', '%23')}")
+        browser.wait(lambda: browser.run("return replay.chosen"), "the event")
+    finally:
+        browser.driver.delete_network_conditions()
+
+
+@pytest.mark.browser
 def test_disagreements_with_a_provider_are_listed_and_played(browser: Browser, server: WebServer, store: Path):
     url = f"{server.url}/api/v1/matches/derby/comparison"
     assert httpx.get(url).status_code == 404
