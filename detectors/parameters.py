@@ -86,6 +86,7 @@ from detectors.qualifiers.linebreaks import LineBreakParameters
 from detectors.qualifiers.lines import ThroughParameters
 from detectors.qualifiers.passes import CrossParameters, PassDirectionParameters, PassLengthParameters, SwitchParameters
 from detectors.signals.conditioning import ConditioningParameters
+from detectors.signals.exchanges import ExchangeParameters
 from detectors.signals.frames import FrameParameters
 from detectors.signals.fusion import BallParameters, FusionParameters
 from detectors.signals.health import HealthParameters
@@ -120,6 +121,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     active_ball: BallParameters = BallParameters()
     frame_fusion: FrameParameters = FrameParameters()
     playing: PlayingParameters = PlayingParameters()
+    exchange: ExchangeParameters = ExchangeParameters()
     transmitter_health: HealthParameters = HealthParameters()
     ball_peak: PeakParameters = PeakParameters()
     ball_bend: BendParameters = BendParameters()

@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from detectors.signals.conditioning import Conditioning, Track
+from detectors.signals.exchanges import Exchanges
 from detectors.signals.frames import FrameFusion, FrameInProgress, frame_of_lineup
 from detectors.signals.fusion import Balls
 from detectors.signals.kernels.filter_kernel import FrameFilter
@@ -45,11 +46,12 @@ _CASTS_MOST = 64
 
 
 class Instant(msgspec.Struct, frozen=True, gc=False):
-    """State: the filters by transmitter, the choice of ball, the frame in hand."""
+    """State: the filters by transmitter, the choice of ball, the frame in hand, who is taken for whom."""
 
     tracks: dict[str, Track] = {}
     balls: Balls = Balls()
     now: FrameInProgress = FrameInProgress()
+    exchanges: Exchanges = ()
 
 
 class PackedFrameState(msgspec.Struct, frozen=True, gc=False):
@@ -66,6 +68,7 @@ class PackedFrameState(msgspec.Struct, frozen=True, gc=False):
         balls: the choice of ball; its newest sample is an older one, or that of ``ball``, and not told then.
         absent: transmitters that gave nothing at this instant.
         lineup: who plays.
+        exchanges: who is taken for whom.
     """
 
     names: tuple[str, ...]
@@ -78,6 +81,7 @@ class PackedFrameState(msgspec.Struct, frozen=True, gc=False):
     balls: Balls
     absent: dict[str, Track]
     lineup: Lineup
+    exchanges: Exchanges
 
 
 class _Cast(msgspec.Struct, frozen=True):
@@ -119,8 +123,16 @@ class FrameFastPath:
         """``state`` as one, if all that gave a position at its instant fit together."""
         return state if self._averages else pack(state)
 
-    def step(self, state: PackedFrameState, instant: PackedInstant) -> Step[PackedFrameState] | None:
-        """Takes an instant that is like the one before; None of another."""
+    def step(
+        self, state: PackedFrameState, instant: PackedInstant, exchanges: Exchanges = ()
+    ) -> Step[PackedFrameState] | None:
+        """Takes an instant that is like the one before; None of another.
+
+        Args:
+            state: before it.
+            instant: each player with his own positions.
+            exchanges: who is taken for whom.
+        """
         names, sequences, ts_us = instant.names, instant.sequences, instant.ts_us
         if names != state.names or ts_us - state.frame.ts_us < max(self._frames.period_us, 1):
             return None
@@ -160,7 +172,10 @@ class FrameFastPath:
         frame = Event("frame", ts_us, "frame", ts_us, shown)
         out.append(frame)
         ends, balls, absent = state.ends, state.balls, state.absent
-        return PackedFrameState(state.names, ends, sequences, memory, heard, frame, tick, balls, absent, lineup), out
+        after = PackedFrameState(
+            state.names, ends, sequences, memory, heard, frame, tick, balls, absent, lineup, exchanges
+        )
+        return after, out
 
     def _cast(self, names: tuple[str, ...]) -> _Cast:
         known = self._casts.get(names)
@@ -229,7 +244,9 @@ def pack(state: Instant) -> Instant | PackedFrameState:
     sequences = tuple([here[name].sequence for name in names])
     absent = {name: track for name, track in state.tracks.items() if name not in here}
     memory = b"".join(memories)
-    return PackedFrameState(names, ends, sequences, memory, heard, frame, now.tick, balls, absent, now.lineup)
+    return PackedFrameState(
+        names, ends, sequences, memory, heard, frame, now.tick, balls, absent, now.lineup, state.exchanges
+    )
 
 
 def unpack(packed: PackedFrameState) -> Instant:
@@ -250,4 +267,4 @@ def unpack(packed: PackedFrameState) -> Instant:
         newest = Event("ball.sample", ts_us, heard.source, heard.seq, heard.payload)
         balls = Balls(balls.active, newest, balls.spares)
     now = FrameInProgress(latest, ts_us, len(latest), ts_us, packed.tick, packed.lineup)
-    return Instant({**packed.absent, **here}, balls, now)
+    return Instant({**packed.absent, **here}, balls, now, packed.exchanges)

@@ -13,7 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from detectors.signals.conditioning import Conditioning, ConditioningParameters, Track
+from detectors.signals.exchanges import (
+    ExchangeParameters,
+    Exchanges,
+    exchange,
+    put_packets_right,
+    put_right,
+    still_exchanged,
+    stray_of,
+)
 from detectors.signals.frame_fast_path import FrameFastPath, Instant, PackedFrameState, unpack
 from detectors.signals.frames import FrameFusion, FrameParameters
 from detectors.signals.fusion import ActiveBall, BallParameters
@@ -28,12 +39,15 @@ from middleware.events import Event
 class OpticalAdapter:
     """1.7 for framed inputs: ``raw.frame`` to ``ball.state``, ``frame`` and ``clock.tick``.
 
+    Two players whom the system takes for each other where they meet keep their own names.
+
     ``detail`` of ``sample.rejected``: ``transmitter``, ``sequence`` (of the packet), ``index`` (of the position in it).
     ``ball`` of the others: the object id of the ball.
 
     Args:
         sheet: its quality must be framed and without limbs.
         conditioning, balls, frames, playing: of the three detectors.
+        exchange: when two players are taken for each other.
     """
 
     def __init__(
@@ -43,6 +57,7 @@ class OpticalAdapter:
         balls: BallParameters | None = None,
         frames: FrameParameters | None = None,
         playing: PlayingParameters | None = None,
+        exchange: ExchangeParameters | None = None,
     ) -> None:
         assert sheet.quality.framed, "only a framed input comes as instants"
         assert not sheet.quality.limbs, "a framed input has centroids"
@@ -50,6 +65,7 @@ class OpticalAdapter:
         self._active = ActiveBall(sheet, balls)
         self._frames = FrameFusion(sheet, frames, playing)
         self._fast_path = FrameFastPath(self._conditioning, self._frames)
+        self._exchange = exchange or ExchangeParameters()
         inner = (self._conditioning.spec, self._active.spec, self._frames.spec)
         hidden = {"player.state", "ball.sample", "referee.state"}
         self.spec = Spec(
@@ -61,7 +77,10 @@ class OpticalAdapter:
             internal=tuple(kind for spec in inner for kind in spec.internal if kind not in hidden),
             takes_runs=True,
             horizon_us=self._frames.spec.horizon_us,
-            parameters={f"{spec.name}.{name}": value for spec in inner for name, value in spec.parameters.items()},
+            parameters={
+                **{f"{spec.name}.{name}": value for spec in inner for name, value in spec.parameters.items()},
+                **{f"exchange.{name}": value for name, value in msgspec.structs.asdict(self._exchange).items()},
+            },
             source="1.4, 1.6 and 1.8 folded into one step",
             needs="all objects of an instant together",
             variants={kind: emitted for spec in inner for kind, emitted in spec.variants.items() if kind not in hidden},
@@ -80,7 +99,7 @@ class OpticalAdapter:
         """Takes all packets of one instant."""
         instant = event.payload
         if isinstance(state, PackedFrameState):
-            step = self._fast_path.step(state, instant) if isinstance(instant, PackedInstant) else None
+            step = self._at_once(state, instant) if isinstance(instant, PackedInstant) else None
             if step is not None:
                 return step
             state = unpack(state)
@@ -88,7 +107,16 @@ class OpticalAdapter:
         after, out = self._packet_by_packet(state, packets)
         return self._fast_path.pack(after), out
 
-    def _packet_by_packet(self, state: Instant, packets: Sequence[Packet]) -> Step[Instant]:
+    def _at_once(self, state: PackedFrameState, instant: PackedInstant) -> Step[PackedFrameState] | None:
+        """Takes an instant as one; None if it is not like the one before."""
+        if not state.exchanges:
+            return self._fast_path.step(state, instant)
+        exchanges = still_exchanged(state.exchanges, instant.ts_us, self._exchange)
+        right = put_right(instant, exchanges)
+        return self._fast_path.step(state, right, exchanges) if right is not None else None
+
+    def _packet_by_packet(self, state: Instant, given: Sequence[Packet]) -> Step[Instant]:
+        exchanges, packets = self._put_right(state, given)
         tracks = dict(state.tracks)
         balls = state.balls
         out: list[Event] = []
@@ -108,4 +136,20 @@ class OpticalAdapter:
                     out.append(sample)
         now, emitted = self._frames.step_run(state.now, samples)
         out.extend(emitted)
-        return Instant(tracks, balls, now), out or NOTHING
+        return Instant(tracks, balls, now, exchanges), out or NOTHING
+
+    def _put_right(self, state: Instant, given: Sequence[Packet]) -> tuple[Exchanges, Sequence[Packet]]:
+        """Return who is exchanged from this instant on, and its packets, of each player his own."""
+        if not given:
+            return state.exchanges, given
+        ts_us, p = given[0].ts_us[0], self._exchange
+        exchanges = still_exchanged(state.exchanges, ts_us, p)
+        packets = put_packets_right(given, exchanges)
+        strays = [
+            stray_of(packet, state.now.latest.get(packet.transmitter), p)
+            for packet in packets
+            if (track := state.tracks.get(packet.transmitter)) and self._conditioning.strays(track, packet)
+        ]
+        found = [stray for stray in strays if stray is not None]
+        after = exchange(exchanges, found, ts_us, p) if len(found) > 1 else exchanges
+        return after, packets if after == exchanges else put_packets_right(given, after)

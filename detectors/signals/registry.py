@@ -14,8 +14,8 @@ from detectors.signals.smoothed_speed import SmoothedSpeed
 #: In order of their numbers.
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(
-        lambda s, p: OpticalAdapter(s, p.conditioning, p.active_ball, p.frame_fusion, p.playing),
-        ("conditioning", "active_ball", "frame_fusion", "playing"),
+        lambda s, p: OpticalAdapter(s, p.conditioning, p.active_ball, p.frame_fusion, p.playing, p.exchange),
+        ("conditioning", "active_ball", "frame_fusion", "playing", "exchange"),
         framed,
     ),
     DetectorEntry(lambda s, p: Conditioning(s, p.conditioning), ("conditioning",), single),
