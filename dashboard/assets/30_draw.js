@@ -246,7 +246,7 @@
 
   function ballTrail(ball) {
     const trail = ball.trail;
-    pen.strokeStyle = "#ffffff";
+    pen.strokeStyle = T.colours.text;
     pen.lineCap = "round";
     for (let i = 1; i < trail.length; i += 1) {
       const age = (T.scene.clock - trail[i][0]) / 3e6;
@@ -328,7 +328,7 @@
     const [x, ground] = [px(object.x), py(object.y)];
     const { radius, lift } = T.ballShape(pen, x, ground, object.z, scale);
     if (object.z >= 0.8) {
-      pen.fillStyle = "#ffffff";
+      pen.fillStyle = T.colours.text;
       label(object.z.toFixed(1) + " m", x + radius + wide(24), ground - lift, false);
     }
   }

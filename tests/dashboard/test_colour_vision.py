@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,14 @@ def test_colours_of_a_theme_are_told_apart(name: str, group: str):
     colours = theme(name)
     assert alike({one: colours[one] for one in TOGETHER[group]}, LEAST) == []
     assert alike({one: colours[one] for one in ("home", "away")}, TEAMS) == []
+
+
+@pytest.mark.parametrize(
+    "page", [ASSETS / "30_draw.js", ASSETS.parent / "pages" / "replay" / "pitch.js"], ids=["live", "replay"]
+)
+def test_what_is_painted_on_the_grass_has_colours_of_the_theme(page: Path):
+    """White words and a white trail of the ball could not be seen on light grass; the ball itself has a dark edge."""
+    assert re.findall(r"\"#[0-9a-fA-F]{3,8}\"", page.read_text(encoding="utf-8")) == []
 
 
 def test_teams_on_paper_in_pictures_and_on_the_operators_page_are_told_apart():
