@@ -38,12 +38,11 @@ from detectors.signals.kernels.filter_kernel import (
     PacketFilters,
     Point,
     Taken,
-    last_of,
 )
 from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
 from football.constants import BALL_STEP_MAX_M_S
 from football.match_sheet import MatchSheet, Team
-from football.packets import Packet, raw_kind
+from football.packets import Packet
 from football.payloads import RUN_MAX, BallState, BodyState, EventPayload, LimbRun, LimbState
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -301,13 +300,6 @@ class Conditioning:
         if last is None:
             return ""
         return "" if self._reachable(last, point, kind) else "speed"
-
-    def strays(self, track: Track, packet: Packet) -> bool:
-        """True if a packet of a player begins where he cannot be, after his last position."""
-        kind = self.classes[raw_kind(packet.transmitter)]
-        last = last_of(track.memory) if kind.name == "player" else None
-        point = packet.ts_us[0], packet.x_m[0], packet.y_m[0], packet.z_m[0]
-        return last is not None and not self._reachable(last, point, kind)
 
     def _reachable(self, before: Point, after: Point, kind: TransmitterClass) -> bool:
         reach_m = kind.speed_max_m_s * (after[0] - before[0]) * 1e-6 + kind.slack_m

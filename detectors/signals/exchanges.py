@@ -3,8 +3,8 @@
 Theory of operation
 -------------------
 Where two players meet, a tracking system may exchange them: from one instant to the next each is where the other one
-was to be. Nobody covers a metre in 40 ms, and no two players do so into each other's places, so an exchange is seen as
-it happens. From then on each is given the positions that come under the other one's name, until the system takes the
+was to be. Nobody runs like that, least of all two players into each other's places, so an exchange is seen as it
+happens. From then on each is given the positions that come under the other one's name, until the system takes the
 exchange back, wherever the two are by then.
 
 An exchange of two players who are far apart, and had not been exchanged, is left as it is: somebody has corrected one
@@ -34,12 +34,17 @@ class ExchangeParameters(msgspec.Struct, frozen=True):
     """When two players are exchanged.
 
     Attributes:
-        fit_m: each of them is at most so far from where the other one was to be.
+        apart_m: each of them is at least so far from where he was to be.
+        fit_m: each of them is at most so far from where the other one was to be, and at most half as far as from where
+            he was to be himself.
         meet_m: they are at most so far apart.
         lasts_us: an exchange that is not taken back for this long was none.
         gap_us: a player was last tracked at most so long ago.
     """
 
+    apart_m: Annotated[
+        float, reason("Ours: at 25 Hz ten times what an acceleration of 8 m/s2 adds, and six times the noise.")
+    ] = 0.4
     fit_m: Annotated[
         float,
         reason("Ours. Generated matches, `optical_swaps` and `ragged`, 671, 684, 690 and 692: at most 0.25 m of 356."),
@@ -68,11 +73,12 @@ Exchanges = tuple[Exchanged, ...]
 
 
 class Stray(NamedTuple):
-    """A player who cannot be where he is said to be: his name; where he is said to be; where he was to be; metres."""
+    """A player who is not where he was to be: his name; where he is; where he was to be; how far from there, metres."""
 
     name: str
     at_m: tuple[float, float]
     due_m: tuple[float, float]
+    off_m: float
 
 
 def put_right(instant: PackedInstant, exchanges: Exchanges) -> PackedInstant | None:
@@ -116,19 +122,20 @@ def still_exchanged(exchanges: Exchanges, now_us: int, p: ExchangeParameters) ->
 
 
 def stray_of(packet: Packet, newest: Event | None, p: ExchangeParameters) -> Stray | None:
-    """Return the player of a packet as one who strays; None if he was not tracked lately.
+    """Return the player of a packet as one who strays; None if he does not, or was not tracked lately.
 
     Args:
-        packet: of a player, with a position that he cannot have reached.
-        newest: his newest sample, of :class:`BodyState`.
+        packet: of any transmitter.
+        newest: its newest sample; a player's is a :class:`BodyState`.
         p: limits.
     """
     body = newest.payload if newest is not None else None
     if newest is None or not isinstance(body, BodyState) or not 0 < packet.ts_us[0] - newest.ts_us <= p.gap_us:
         return None
     ahead_s = (packet.ts_us[0] - newest.ts_us) * 1e-6
-    due_m = body.x_m + body.vx_m_s * ahead_s, body.y_m + body.vy_m_s * ahead_s
-    return Stray(packet.transmitter, (packet.x_m[0], packet.y_m[0]), due_m)
+    at_m, due_m = (packet.x_m[0], packet.y_m[0]), (body.x_m + body.vx_m_s * ahead_s, body.y_m + body.vy_m_s * ahead_s)
+    off_m = math.dist(at_m, due_m)
+    return Stray(packet.transmitter, at_m, due_m, off_m) if off_m >= p.apart_m else None
 
 
 def exchange(exchanges: Exchanges, strays: Sequence[Stray], ts_us: int, p: ExchangeParameters) -> Exchanges:
@@ -162,7 +169,7 @@ def _fits(strays: Sequence[Stray], p: ExchangeParameters) -> list[tuple[float, S
         (max(math.dist(one.at_m, other.due_m), math.dist(other.at_m, one.due_m)), one, other)
         for one, other in combinations(strays, 2)
     ]
-    return [pair for pair in pairs if pair[0] <= p.fit_m]
+    return [pair for pair in pairs if pair[0] <= min(p.fit_m, 0.5 * pair[1].off_m, 0.5 * pair[2].off_m)]
 
 
 def _cycle(comes_from: Mapping[str, str], name: str) -> list[str]:

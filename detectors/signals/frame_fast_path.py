@@ -43,6 +43,8 @@ from middleware.events import Event
 
 #: So many sets of transmitters are remembered that were an instant's.
 _CASTS_MOST = 64
+#: The fast path declines at this share of the least distance of an exchange.
+_SURELY = 0.8
 
 
 class Instant(msgspec.Struct, frozen=True, gc=False):
@@ -103,10 +105,12 @@ class FrameFastPath:
 
     Args:
         conditioning, frames: the rules.
+        apart_m: two players who are so far from where they were to be are no rule.
     """
 
-    def __init__(self, conditioning: Conditioning, frames: FrameFusion) -> None:
+    def __init__(self, conditioning: Conditioning, frames: FrameFusion, apart_m: float) -> None:
         self._conditioning, self._frames, self._who_plays = conditioning, frames.parameters, frames.who_plays
+        self._apart_m = apart_m
         #: Averages of several samples may be of different times.
         self._averages = any(its.sampling.block > 1 for its in conditioning.classes.values())
         self._casts: dict[tuple[str, ...], _Cast] = {}
@@ -191,7 +195,9 @@ class FrameFastPath:
         end = begin + kinds.count("raw.player")
         players = names[begin:end]
         teams = tuple([self._conditioning.team(name) for name in players])
-        together = FrameFilter([self._conditioning.classes[kind].packets for kind in kinds])
+        runs = [self._conditioning.classes[kind].packets for kind in kinds]
+        # The kernel takes the slope of uneven times from their ends, which is not exactly that of the line.
+        together = FrameFilter(runs, _SURELY * self._apart_m)
         ball = names[-1] if kinds[-1] == "raw.ball" else ""
         sides = bytes([SIDES[team] for team in teams])
         return _Cast(together, begin, end, players, teams, ("",) * len(players), sides, ball)

@@ -64,8 +64,8 @@ class OpticalAdapter:
         self._conditioning = Conditioning(sheet, conditioning)
         self._active = ActiveBall(sheet, balls)
         self._frames = FrameFusion(sheet, frames, playing)
-        self._fast_path = FrameFastPath(self._conditioning, self._frames)
         self._exchange = exchange or ExchangeParameters()
+        self._fast_path = FrameFastPath(self._conditioning, self._frames, self._exchange.apart_m)
         inner = (self._conditioning.spec, self._active.spec, self._frames.spec)
         hidden = {"player.state", "ball.sample", "referee.state"}
         self.spec = Spec(
@@ -145,11 +145,8 @@ class OpticalAdapter:
         ts_us, p = given[0].ts_us[0], self._exchange
         exchanges = still_exchanged(state.exchanges, ts_us, p)
         packets = put_packets_right(given, exchanges)
-        strays = [
-            stray_of(packet, state.now.latest.get(packet.transmitter), p)
-            for packet in packets
-            if (track := state.tracks.get(packet.transmitter)) and self._conditioning.strays(track, packet)
-        ]
-        found = [stray for stray in strays if stray is not None]
-        after = exchange(exchanges, found, ts_us, p) if len(found) > 1 else exchanges
+        newest = state.now.latest
+        looked_at = [stray_of(packet, newest.get(packet.transmitter), p) for packet in packets]
+        strays = [stray for stray in looked_at if stray is not None]
+        after = exchange(exchanges, strays, ts_us, p) if len(strays) > 1 else exchanges
         return after, packets if after == exchanges else put_packets_right(given, after)

@@ -189,14 +189,16 @@ class FrameFilter:
 
     Args:
         runs: those of each transmitter's class, in the order of transmitters. Samples must not be averaged.
+        stray_m: two transmitters that are farther from where they were to be may have been exchanged.
     """
 
-    def __init__(self, runs: Sequence[PacketFilter]) -> None:
+    def __init__(self, runs: Sequence[PacketFilter], stray_m: float) -> None:
         classes = list(dict.fromkeys(runs))
         self._begins = np.cumsum([0, *(its.words for its in runs)])
         self._classes = np.array([classes.index(its) for its in runs])
         self._numbers = np.stack([its.numbers for its in classes])
         self._bounds = np.stack([its.bounds for its in classes])
+        self._stray_m = stray_m
         #: Where in the filters that of each transmitter ends.
         self.ends = tuple([8 * end for end in self._begins[1:].tolist()])
         count, size = len(runs), self.ends[-1]
@@ -205,7 +207,7 @@ class FrameFilter:
         self._shape = 8, count
 
     def take(self, memory: bytes, ts_us: int, places: bytes) -> tuple[bytes, Floats] | None:
-        """The filters after a position of each; None if one is not believed.
+        """The filters after a position of each; None if one is not believed, or two may have been exchanged.
 
         Args:
             memory: the filters before.
@@ -218,7 +220,8 @@ class FrameFilter:
         if not -_TIME_MAX_US < ts_us < _TIME_MAX_US:
             return None
         row = bytearray(self._whole.pack(memory, ts_us, places))
-        if not _take_together(np.frombuffer(row, np.int64), self._begins, self._classes, self._numbers, self._bounds):
+        words = np.frombuffer(row, np.int64)
+        if not _take_together(words, self._begins, self._classes, self._numbers, self._bounds, self._stray_m):
             return None
         count = self._shape[1]
         emitted = np.frombuffer(row, np.float64, 8 * count, self._result).reshape(self._shape)
@@ -273,15 +276,28 @@ def _take_each(rows: Ints, table: Ints, numbers: Ints, bounds: Floats) -> None:
 
 
 @njit(cache=True)
-def _take_together(words: Ints, begins: Ints, classes: Ints, numbers: Ints, bounds: Floats) -> bool:
-    """Works on an instant: see :class:`FrameFilter`; False if a position is not believed."""
+def _take_together(
+    words: Ints, begins: Ints, classes: Ints, numbers: Ints, bounds: Floats, stray_m: float
+) -> bool:  # fmt: skip
+    """Works on an instant: see :class:`FrameFilter`; False if it declines."""
     count, size = len(classes), begins[-1]
     real = words.view(np.float64)
     places = 2 * size + 1
     emitted = places + 3 * count
     row = emitted + 8 * count
+    strays = 0
     for i in range(count):
         before, its = begins[i], classes[i]
+        averages, first = words[before + 3], before + _HEAD + 1
+        if averages > 1:
+            last, points = first + averages - 1, 1 + numbers[its, 1] + numbers[its, 0]
+            ahead = (words[2 * size] - words[last]) / (words[last] - words[first])
+            x, y = last + points, last + 2 * points
+            dx = real[places + i] - real[x] - (real[x] - real[first + points]) * ahead
+            dy = real[places + count + i] - real[y] - (real[y] - real[first + 2 * points]) * ahead
+            strays += dx * dx + dy * dy > stray_m * stray_m
+            if strays > 1:
+                return False
         if _take_row(
             words, real, before, size + before, 2 * size, 1, places + i, count, row, numbers[its], bounds[its]
         ) < 1:  # fmt: skip

@@ -85,6 +85,13 @@ def test_two_who_are_exchanged_where_they_meet_keep_their_names(columns: bool) -
     assert not [event for event in rest if event.kind == "sample.rejected"]
 
 
+def test_two_who_stand_half_a_metre_apart_keep_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PATHS, "home_1", lambda s: (0.0, 0.25))  # type: ignore[call-overload]
+    monkeypatch.setitem(PATHS, "away_1", lambda s: (0.0, -0.35 - max(0.0, s - 2.5)))  # type: ignore[call-overload]
+    found, _ = errors_m(film(8.0, (MET,)))
+    assert max(error for errors in found.values() for error in errors.values()) < 0.2
+
+
 def test_what_is_not_taken_back_is_given_up() -> None:
     lasts_s = ExchangeParameters().lasts_us / 1e6
     found, _ = errors_m(film(lasts_s + 5.0, (("home_1", "away_1", 2.0, math.inf),)))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from detectors.arrivals import arrival, frame_arrival
 from detectors.signals.conditioning import Conditioning, Track
+from detectors.signals.exchanges import ExchangeParameters
 from detectors.signals.frame_fast_path import Instant, PackedFrameState, pack, unpack
 from detectors.signals.optical import OpticalAdapter
 from football.match_sheet import MatchSheet, Quality
@@ -182,7 +183,8 @@ def test_differential_an_instant_as_one_leads_to_what_its_packets_lead_to(seed: 
 
 
 def test_good_positions_of_an_instant_go_through_the_kernel_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    adapter = OpticalAdapter(MatchSheet(quality=Quality(framed=True)))
+    smooth = ExchangeParameters(apart_m=10.0)  # nobody runs as these walks go
+    adapter = OpticalAdapter(MatchSheet(quality=Quality(framed=True)), exchange=smooth)
     events = list(instants(4, 0.0))
     state: Instant | PackedFrameState = adapter.initial()
     for event in events[:3]:
