@@ -29,7 +29,7 @@ from tests.app.recordings import optical_table, record
 from tests.quick_java import quick_java
 
 #: Each match with its seed and its length; one folder has letters that paths and URLs take for something else.
-MATCHES = {"one": (1, 12.0), "t+w%o {2}": (2, 40.0)}
+MATCHES = {"one": (1, 12.0), "t+w%o {2}": (4, 40.0)}
 ROOT = Path(__file__).resolve().parents[3]
 
 

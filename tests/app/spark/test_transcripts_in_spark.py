@@ -27,7 +27,7 @@ from app.pipeline.options import PIPELINE
 from app.pipeline.pipeline import PipelineOptions
 from app.spark.driver import MatchPlan, SparkDriver
 from app.spark.seat import StageConfig
-from detectors.arrivals import arrival, frame_arrival
+from detectors.arrivals import arrival, end_arrival, frame_arrival
 from football.packets import Block, PackedInstant
 from football.payloads import payload_of
 from middleware.oracle import published
@@ -154,7 +154,8 @@ def held_against_the_sorted_world(
     stories, committed = in_one_query(chosen, folder, session)
     assert committed.broken == {}
     for (case, _), (name, played) in zip(chosen, stories.items(), strict=True):
-        events = published(played.hierarchy, [one.event for one in played.arrivals])
+        end = end_arrival(max(one.until_us for one in played.arrivals))
+        events = published(played.hierarchy, [one.event for one in (*played.arrivals, end)])
         expected = sorted((e.kind, payload_of(e).variant, payload_of(e).player, e.ts_us, e.id) for e in events)
         found = standing(committed.updates[name])
         if played.lines:  # a decision takes effect when it comes, and what follows from it is dated then (decision 051)
