@@ -100,8 +100,10 @@ def _compiling_kernels() -> Iterator[None]:
         return
     command, ignored = [sys.executable, "-c", _USES_KERNELS], subprocess.DEVNULL
     with subprocess.Popen(command, cwd=PROGRAM, env=_environment(), stdout=ignored, stderr=ignored) as process:
-        yield
-        process.kill()
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 def _pytest(folder: Path, *arguments: str) -> int:

@@ -31,14 +31,7 @@ import msgspec
 from detectors.decisions import is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
-from detectors.signals.kernels.filter_kernel import (
-    Filter,
-    Fitted,
-    PacketFilter,
-    PacketFilters,
-    Point,
-    Taken,
-)
+from detectors.signals.kernels.filter_kernel import Filter, Fitted, PacketFilter, PacketFilters, Point, Taken
 from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
 from football.constants import BALL_STEP_MAX_M_S
 from football.match_sheet import MatchSheet, Team

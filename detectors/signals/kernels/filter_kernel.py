@@ -276,9 +276,7 @@ def _take_each(rows: Ints, table: Ints, numbers: Ints, bounds: Floats) -> None:
 
 
 @njit(cache=True)
-def _take_together(
-    words: Ints, begins: Ints, classes: Ints, numbers: Ints, bounds: Floats, stray_m: float
-) -> bool:  # fmt: skip
+def _take_together(words: Ints, begins: Ints, classes: Ints, numbers: Ints, bounds: Floats, stray_m: float) -> bool:
     """Works on an instant: see :class:`FrameFilter`; False if it declines."""
     count, size = len(classes), begins[-1]
     real = words.view(np.float64)
