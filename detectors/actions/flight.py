@@ -44,6 +44,9 @@ class ShotParameters(msgspec.Struct, frozen=True):
         head_speed_min_m_s: least speed of a header from close range.
         wide_m: a ball of at least ``wide_speed_m_s`` would miss the goal by at most this.
         wide_speed_m_s: least speed of a ball for which ``wide_m`` replaces ``near_m``.
+        untouched_s: a ball that nobody plays leaves the field within this time of a kick that is a shot by its way.
+        taken_m: an attacker so near may have kicked a ball that a defender is taken to have kicked to his own goal.
+        taken_wide_m: then it leaves over the goal line no farther from the goal.
         wall_players: a free kick is a shot if its wall has so many players, and the ball goes to the goal, or no more
             than ``wide_m`` past it at any height, or is not seen to move.
         open_rad: least angle between the posts, seen from the kick. It applies beyond ``close_m``, to a ball that would
@@ -93,6 +96,21 @@ class ShotParameters(msgspec.Struct, frozen=True):
         ),
     ] = 7.0
     wide_speed_m_s: Annotated[float, reason("As wide_m.")] = 14.0
+    untouched_s: Annotated[
+        float,
+        reason("Less than strike.dated_back_us by the time from one frame to the next, since it is decided there."),
+    ] = 1.4
+    taken_m: Annotated[
+        float, reason("Ours: an attacker's reach, and the error of two positions of optical tracking.")
+    ] = 2.0
+    taken_wide_m: Annotated[
+        float,
+        reason(
+            "Whole generated matches 690, 693 to 695, 698, 700 and 701: of balls that leave a defender at "
+            "wide_speed_m_s or more, untouched, over his own goal line, all 6 that pass the goal by no more are shots "
+            "of an attacker within a metre; the next one, by 7 m, is a clearance."
+        ),
+    ] = 4.0
     wall_players: Annotated[
         int,
         reason(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from detectors.actions.flight import UNSEEN, Projection, ShotParameters, misses_closely
-from detectors.actions.passes import STRIKE_INPUTS, Strikes, StrikeState
 from detectors.actions.strike_parameters import StrikeParameters
+from detectors.actions.strikes import STRIKE_INPUTS, Strikes, StrikeState
 from detectors.play.walls import WallParameters
 from detectors.proximity.first_reach import FlightParameters
 from football.match_sheet import MatchSheet
@@ -19,7 +19,8 @@ class ShotAttempt(Strikes):
     """6.1: ``shot.attempt``, with ``shot.on_target_pred`` or, of a ball that misses closely, ``shot.off_target_pred``.
 
     Dated at the kick, named by it; the position is that of the kick. ``detail``: where and when the ball as it left
-    would meet the goal line (``goal_y_m``, ``goal_z_m``, ``goal_after_s``), ``on_target``; ``kick_us`` (event time of
+    would meet the goal line (``goal_y_m``, ``goal_z_m``, ``goal_after_s``), ``on_target``; of a shot that is known by
+    the way of its ball (:mod:`detectors.actions.undecided`), where and when it did; ``kick_us`` (event time of
     the kick), ``released_us`` (event time of the release), ``vx_m_s``, ``vy_m_s``, ``vz_m_s`` (the ball as it left).
     A free kick over a wall is a shot though the ball goes far over the goal, or is not seen to move, as tracking
     repeats its position; where it would meet the goal line is not known then.
@@ -76,6 +77,18 @@ class ShotAttempt(Strikes):
     ) -> Step[StrikeState]:
         """Project the ball as it left its kicker."""
         shot = self.shot_of(state, release, frame, restart=restart)
+        return state, self._attempts(now_us, event, release, shot) if shot is not None else NOTHING
+
+    def decided(
+        self,
+        state: StrikeState,
+        now_us: int,
+        event: Event,
+        release: EventPayload,
+        frame: Frame,
+        shot: Projection | None,
+    ) -> Step[StrikeState]:
+        """Publish a shot that was known as such by its way only."""
         return state, self._attempts(now_us, event, release, shot) if shot is not None else NOTHING
 
     def _attempts(self, now_us: int, event: Event, release: EventPayload, shot: Projection) -> tuple[Event, ...]:

@@ -26,6 +26,7 @@ from app.kafka.publish import publish
 from app.kafka.security import SECURED, add_user, secured_listener
 from app.sources.captures import prepare_capture
 from replay.capture import Capture
+from simulator.settings import DEFAULT_SEED
 from tests.app.cli.test_main import write_track
 from tests.app.run.test_crash import kill_group
 
@@ -143,7 +144,7 @@ def test_the_token_of_page_and_hub_is_nowhere_in_a_run(tmp_path: Path):
     (log,) = (folder / "store" / "logs").glob("*.jsonl")
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert {"run begins", "batch committed", "rates", "run ends"} <= {line["what"] for line in lines}
-    assert {line["match"] for line in lines if line["logger"].startswith("app.")} == {"sim-32"}
+    assert {line["match"] for line in lines if line["logger"].startswith("app.")} == {f"sim-{DEFAULT_SEED}"}
 
 
 def test_an_address_shows_no_token():
