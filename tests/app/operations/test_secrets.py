@@ -117,7 +117,7 @@ def check_server(folder: Path) -> None:
         answer = connection.getresponse()
         assert answer.status in statuses
         body = answer.read().decode()
-        assert not token or path == "/health" or 'touchline_commits_total{match="sim-32"}' in body
+        assert not token or path == "/health" or f'touchline_commits_total{{match="sim-{DEFAULT_SEED}"}}' in body
 
 
 @pytest.mark.slow
@@ -126,6 +126,7 @@ def test_the_token_of_page_and_hub_is_nowhere_in_a_run(tmp_path: Path):
     run = start(folder, "--engine", "inprocess", "--duration", 2700, "--window", 1, "--store", folder / "store")
     try:
         wait_for(run, folder, "store/commits/0*.json")  # of the engine: on a busy machine a camera commits before it
+        check_server(folder)
         lines, children = (
             seen(run, "cmdline"),
             {pid: text for pid, text in seen(run, "environ").items() if pid != run.pid},
