@@ -46,7 +46,7 @@ from app.sources.captures import prepare_capture
 from app.sources.interface import TimedBlock
 from app.sources.production import write_simulation
 from detectors import catalogue
-from detectors.arrivals import arrival, frame_arrival
+from detectors.arrivals import arrival, instant_arrivals
 from detectors.catalogue import OPT_IN, build_detectors
 from detectors.parameters import Parameters
 from football.match_sheet import MatchSheet
@@ -93,7 +93,7 @@ def raw_events(blocks: Sequence[Block], sheet: MatchSheet) -> list[Event]:
 def raw_events_by_block(blocks: Sequence[Block], sheet: MatchSheet) -> list[list[Event]]:
     """The inputs of level 1 by block, each packet once."""
     if sheet.quality.framed:
-        return [[frame_arrival(block.packets, number).event] for number, block in enumerate(blocks)]
+        return [[one.event for one in instant_arrivals(block.packets, n)] for n, block in enumerate(blocks)]
     known: set[tuple[str, int]] = set()
     events: list[list[Event]] = []
     for block in blocks:
