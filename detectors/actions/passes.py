@@ -23,7 +23,7 @@ class PassAttempt(Strikes):
     """6.7: ``pass.attempt``, dated at the kick; its id derives from the kick's ball state.
 
     A released kick is a pass unless it is a shot (6.1) or a rebound, or play is dead, or the kicker himself would reach
-    the ball first (a dribble). If a team mate plays the dribbled ball next, within ``dated_back_us`` of the kick, it is
+    the ball first (a dribble). If a team mate plays the dribbled ball next, within ``passed_on_us`` of the kick, it is
     a pass after all, published then. A fast kick that an opponent blocks at once is a pass as well. The position is
     that of the kick. ``detail``: the predicted reception: ``receiver`` (the team mate who would reach the ball first),
     ``receiver_after_s``, ``end_x_m``, ``end_y_m`` (when and where); ``kick_us``, ``released_us`` (event times of kick
@@ -80,7 +80,7 @@ class PassAttempt(Strikes):
         if state.waiting is None or state.dead:
             return after, NOTHING
         release = payload_of(state.waiting)
-        late = event.ts_us - round(number(release, "kick_us")) > self.parameters.dated_back_us
+        late = event.ts_us - round(number(release, "kick_us")) > self.parameters.passed_on_us
         if payload.player == release.player or payload.team != release.team or late:
             return after, NOTHING
         took_s = (event.ts_us - state.waiting.ts_us) * 1e-6

@@ -15,6 +15,7 @@ class StrikeParameters(msgspec.Struct, frozen=True):
 
     Attributes:
         dated_back_us: a pass or shot is dated at its kick, at most this long before the ball has left the kicker.
+        passed_on_us: a dribbled ball that a mate plays this soon after the kick was passed to him.
         restart_us: a release this near in time to a kick from rest is that kick.
         blocked_us: an opponent who touches the ball this soon after a kick has blocked it.
         blocked_m_s: least speed of a kick that is blocked within ``blocked_us``.
@@ -37,9 +38,8 @@ class StrikeParameters(msgspec.Struct, frozen=True):
         dribbled_s: a ball that another player would reach as soon as its kicker is dribbled only up to this time.
     """
 
-    dated_back_us: Annotated[
-        int, reason("A ball covers 2.25 m at walking pace in 1.2 s, and a shot from 25 m passes the goal within 1.4 s.")
-    ] = 1_500_000
+    dated_back_us: Annotated[int, reason("Ours: a shot from 25 m passes the goal within 1.4 s.")] = 1_500_000
+    passed_on_us: Annotated[int, reason("In 1.2 s a ball covers 2.25 m at walking pace.")] = 1_200_000
     restart_us: Annotated[int, reason("As phase.rest.travel_us (5.10).")] = 1_500_000
     blocked_us: Annotated[int, reason("Ours.")] = 200_000
     blocked_m_s: Annotated[float, reason("Ours: dribblers touch the ball on at up to 5 m/s.")] = 7.0

@@ -189,7 +189,9 @@ class Strikes:
             return after, NOTHING
         frame = frame_of(state.frame)
         if not self.is_met(state, payload) and self.shot_of(after, payload, frame) is None:
-            undecided = self._undecided.begin(state.attacks, event, frame)
+            # A defender who meets a shot deflects it.
+            deflects = state.judged_us is not None and kick_us - state.judged_us <= self._block_us
+            undecided = self._undecided.begin(state.attacks, event, frame, deflects=deflects)
             if undecided is not None:
                 return msgspec.structs.replace(after, undecided=undecided), NOTHING
         return self.released(after, event.ts_us, event, payload, frame, restart=False)

@@ -51,13 +51,14 @@ class UndecidedKicks:
     def __init__(self, p: ShotParameters, pitch: Pitch, *, limbs: bool) -> None:
         self._p, self._pitch, self._limbs = p, pitch, limbs
 
-    def begin(self, attacks: Team, event: Event, frame: Frame) -> Undecided | None:
+    def begin(self, attacks: Team, event: Event, frame: Frame, *, deflects: bool) -> Undecided | None:
         """Return the kick of a release in play, if it is undecided.
 
         Args:
             attacks: team that attacks +x; empty if it is not known.
             event: the release.
             frame: the newest frame.
+            deflects: True if another kick was right before, so that a defender's own is a deflection.
         """
         release, p = payload_of(event), self._p
         if not attacks or "kick_x_m" not in release.detail or not is_seen(release):
@@ -65,7 +66,7 @@ class UndecidedKicks:
         shot: EventPayload | None = None
         if self._may_go_out(release, attacks == release.team):
             shot = release if self._shoots_from_there(release, attacks == release.team) else None
-        elif not self._limbs and self._may_go_out(release, attacks != release.team):
+        elif not (self._limbs or deflects) and self._may_go_out(release, attacks != release.team):
             shot = self._taken(release, frame, event.ts_us)
         if shot is None:
             return None

@@ -5,11 +5,13 @@ Theory of operation
 Once a second the detector samples who plays (1.8 decides it); samples count while play is live. They do not count
 while more players of a team are seen off the pitch than a match may go on without (Law 3): then the teams have left for
 half-time, whatever the ball shows. A player who has played in some samples is *fielded*. If another player of the team
-stays on the pitch, he is a substitute for the fielded mate who has been off longest. A fielded player who has been off
+stays on the pitch, he is a substitute for the fielded mate who has been off longest, but not through much play if
+somebody else has gone off: teams change players while play is stopped. A fielded player who has been off
 for a minute of live play, without a substitute, may have been sent off. If he returns (he was treated), that is
 withdrawn. At half-time all go, and who does not come back with the first of his team is off since then. A player lost
-from tracking counts as substituted only once a substitute is on the pitch, because a tag may fail at the line; he never
-counts as sent off.
+from tracking counts as substituted only once a substitute is on the pitch, because a tag may fail at the line. Cameras
+do not follow who is sent off: if a player is lost for minutes of live play, and all others are tracked, he may have
+been sent off, too.
 
 Teams may differ in number. A substitution or red card of the officials (1.10) counts at once.
 """
@@ -36,7 +38,10 @@ class NumbersParameters(msgspec.Struct, frozen=True):
         every_us: time between two samples.
         first_looks: a player who is on the pitch in the first samples begins the match.
         on_looks: a player who is on the pitch in this many samples has come on.
-        off_looks: a player who is off the pitch in this many samples may have been sent off.
+        off_looks: a player who is seen off the pitch in this many samples may have been sent off.
+        long_looks: who has been off in so many samples is changed only if nobody else has gone off.
+        lost_looks: a player who is lost in this many samples, in which all others are tracked, may have been sent off.
+        lost_share: least share of these among the samples since he is lost.
         off_most: with more fielded players of a team seen off the pitch, the match does not go on.
     """
 
@@ -44,6 +49,13 @@ class NumbersParameters(msgspec.Struct, frozen=True):
     first_looks: Annotated[int, reason("Ours.")] = 10
     on_looks: Annotated[int, reason("Ours: a trainer crosses the pitch in dead play only.")] = 3
     off_looks: Annotated[int, reason("Hierarchy 9.12: 60 s.")] = 60
+    long_looks: Annotated[int, reason("Ours: players change places while play is stopped.")] = 20
+    lost_looks: Annotated[
+        int, reason("Ours: cameras lose a player for seconds, and one who is treated beside the pitch is soon back.")
+    ] = 180
+    lost_share: Annotated[
+        float, reason("Ours: a television picture seldom shows all players; who is not in it has not gone.")
+    ] = 0.5
     off_most: Annotated[int, reason("Law 3: a match does not go on with fewer than seven of eleven.")] = 4
 
 
@@ -55,12 +67,14 @@ class PlayerCount(msgspec.Struct, frozen=True, gc=False):
         samples: live samples so far.
         since_us: the first of them.
         seen: True if he was tracked off the pitch.
+        alone: live samples in which of neither team anybody else was away, but for those who may have been sent off.
     """
 
     player: str
     samples: int
     since_us: int
     seen: bool = False
+    alone: int = 0
 
 
 class FieldedState(msgspec.Struct, frozen=True, gc=False):
@@ -97,7 +111,7 @@ class PlayersOnPitch:
 
     def __init__(self, sheet: MatchSheet, parameters: NumbersParameters | None = None) -> None:
         self.parameters = parameters or NumbersParameters()
-        self._sheet = sheet
+        self._sheet, self._follows_nobody_off = sheet, sheet.quality.kind == "optical"
         kinds = ("sub.out", "sub.in", "sendoff.suspected")
         self.spec = Spec(
             name="players_on_pitch",
@@ -170,6 +184,8 @@ class PlayersOnPitch:
         step = int(state.live and not self._have_left(state))
         new = _count_samples(state.new, inside - fielded - set(state.ineligible), set(), event.ts_us, step)
         away = _count_samples(state.away, fielded - inside, outside, event.ts_us, step)
+        if step:
+            away = self._with_alone(state, away)
         if not state.live:
             away = tuple(self._dated(c, fielded & inside, event.ts_us) for c in away)
         state = msgspec.structs.replace(state, new=new, away=away, samples=state.samples + step, due_us=due_us)
@@ -180,9 +196,16 @@ class PlayersOnPitch:
                 state, emitted = self._come_on(state, event, count)
                 out += emitted
         for count in state.away:
-            if not count.seen or _is_suspected(state, count.player):
+            if _is_suspected(state, count.player):
                 continue
-            if at_least("samples off the pitch", count.samples, p.off_looks, paths[1], about="sendoff.suspected"):
+            is_off = False
+            if count.seen:
+                is_off = at_least("samples off the pitch", count.samples, p.off_looks, paths[1], "sendoff.suspected")
+            elif self._follows_nobody_off:
+                what, path = "samples lost, all others tracked", "players_on_pitch.lost_looks"
+                mostly = count.alone >= p.lost_share * count.samples
+                is_off = mostly and at_least(what, count.alone, p.lost_looks, path, "sendoff.suspected")
+            if is_off:
                 state, emitted = self._sent_off(state, event, count.player, count.since_us, 0.7)
                 out += emitted
         for suspected in state.suspected:
@@ -190,6 +213,13 @@ class PlayersOnPitch:
                 state, emitted = _withdraw(state, event, suspected)
                 out += emitted
         return state, out or NOTHING
+
+    def _with_alone(self, state: FieldedState, away: tuple[PlayerCount, ...]) -> tuple[PlayerCount, ...]:
+        """The counts, with one more sample alone if of neither team two players are away."""
+        teams = [team_of(c.player, self._sheet) for c in away if not _is_suspected(state, c.player)]
+        if max(teams.count("home"), teams.count("away")) > 1:
+            return away
+        return tuple([msgspec.structs.replace(c, alone=c.alone + 1) for c in away])
 
     def _have_left(self, state: FieldedState) -> bool:
         """True if so many players of a team are seen off the pitch that the match cannot go on."""
@@ -211,7 +241,8 @@ class PlayersOnPitch:
             fielded = tuple(sorted((*state.fielded, count.player)))
             new = tuple(c for c in state.new if c.player != count.player)
             return msgspec.structs.replace(state, fielded=fielded, new=new), NOTHING
-        first = min(off, key=lambda c: (not c.seen, c.since_us, c.player))
+        long_looks = self.parameters.long_looks
+        first = min(off, key=lambda c: (c.samples >= long_looks, not c.seen, c.since_us, c.player))
         return self._change(state, event, count.player, first.player, (), count.since_us, first.since_us)
 
     def _change(
@@ -260,7 +291,7 @@ def _count_samples(
     counts = []
     for name in sorted(now):
         was = old.get(name) or PlayerCount(name, 0, ts_us)
-        counts.append(PlayerCount(name, was.samples + step, was.since_us, was.seen or name in seen))
+        counts.append(PlayerCount(name, was.samples + step, was.since_us, was.seen or name in seen, was.alone))
     return tuple(counts)
 
 

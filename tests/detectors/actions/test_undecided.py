@@ -6,6 +6,7 @@ import pytest
 
 from detectors.actions.passes import PassAttempt
 from detectors.actions.shots import ShotAttempt
+from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Quality
 from middleware.events import Event
 from tests.detectors.actions.test_actions import SHEET, event
@@ -114,3 +115,13 @@ def test_a_defenders_ball_to_his_own_goal_was_the_shot_of_the_attacker_at_it() -
 )
 def test_it_is_his_own_kick_otherwise(attacker: tuple[float, float], out: Event, sheet: MatchSheet) -> None:
     assert attempts([*kicked(*OWN, ("home_9", *attacker)), out], sheet) == [("pass", "away_4")]
+
+
+def test_a_defender_who_meets_a_shot_has_deflected_it() -> None:
+    """The shot itself was seen only by its release, right before his."""
+    first = kicked("home_9", 36.0, 3.0, (20.0, 0.0))[-1]
+    shot = make_event("kick.released", 4_990_000, "ball:4800000", first.payload)
+    causes = kicked(*OWN, ("home_9", 40.9, 3.4))
+    shot.payload.detail["kick_us"] = 4_800_000  # type: ignore[index]
+    events = [*causes[:2], shot, *causes[2:], leaves(5.65, -0.5, "right goal mouth out")]
+    assert attempts(events).count(("shot", "home_9")) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from detectors.arrivals import end_arrival
@@ -10,7 +11,7 @@ from detectors.emission import make_event
 from detectors.laws.clock import MatchClock
 from detectors.laws.numbers import PlayersOnPitch
 from detectors.laws.offences import KeeperHolding, OffsideOffence
-from football.match_sheet import MatchSheet, Player
+from football.match_sheet import MatchSheet, Player, Quality
 from football.payloads import EventPayload, Tick
 from middleware.events import Event
 from tests.detectors.contract import check_fold
@@ -420,6 +421,34 @@ def test_a_player_off_for_a_minute_may_be_sent_off_and_is_not_if_he_comes_back()
     emitted, broken = check_fold(PlayersOnPitch(SQUADS), events)
     assert broken == []
     assert [e.annuls for e in emitted] == ["", emitted[0].id]
+
+
+def test_who_is_lost_for_minutes_while_all_others_are_tracked_may_be_sent_off():
+    """Cameras do not follow him off; a tag that is lost has failed."""
+    lost = {"away_5": None, "home_3": None}
+    found = numbers(*looks(1, 30), *looks(30, 220, lost))
+    assert [(e.kind, e.payload.player, e.ts_us) for e in found] == [
+        ("sendoff.suspected", "away_5", 209_000_000),
+        ("sendoff.suspected", "home_3", 209_000_000),
+    ]
+    assert numbers(*looks(1, 30), *looks(30, 300, {"away_5": None, "away_6": None})) == [], "cameras do not see them"
+    unseen = [*looks(30, 250, {"away_5": None, "home_3": None, "home_4": None}), *looks(250, 440, lost)]
+    assert numbers(*looks(1, 30), *unseen) == [], "mostly they do not see others, either"
+    radio = msgspec.structs.replace(SQUADS, quality=Quality(kind="rtls"))
+    assert fold(PlayersOnPitch(radio), in_order(live(0.0), *looks(1, 30), *looks(30, 300, lost))) == []
+
+
+def test_who_was_lost_for_minutes_is_not_whom_a_substitute_comes_for_if_another_one_goes():
+    lost, changed = {"home_3": None}, {"home_3": None, "home_7": None, "home_12": (0.0, 0.0)}
+    found = numbers(*looks(1, 30), *looks(30, 220, lost), *looks(220, 240, changed))
+    assert [(e.kind, e.payload.player) for e in found] == [
+        ("sendoff.suspected", "home_3"),
+        ("sub.out", "home_7"),
+        ("sub.in", "home_12"),
+    ]
+    found = numbers(*looks(1, 30), *looks(30, 220, lost), *looks(220, 240, lost | {"home_12": (0.0, 0.0)}))
+    assert [e.payload.player for e in found if e.kind.startswith("sub.")] == ["home_3", "home_12"], "he was hurt"
+    assert [e.annuls for e in found if e.annuls] == [found[0].id]
 
 
 def test_time_off_counts_in_live_play_only():
