@@ -93,12 +93,15 @@ class PassQualifier:
             return self._dribbled(state, event, payload)
         return self._ended(state, event, payload)
 
-    def at_kick(self, sent: tuple[float, float, float], path: PassPath | None) -> Qualification | None:
+    def at_kick(
+        self, start: tuple[float, float] | None, sent: tuple[float, float, float], path: PassPath | None
+    ) -> Qualification | None:
         """The prediction at the kick; none by default.
 
         Args:
+            start: place of the kick, along and to the left, metres; None if it is not known.
             sent: velocity of the ball as it left, along, to the left and up, m/s.
-            way: to where the first mate reaches the ball, None if none does.
+            path: to where the first mate reaches the ball, None if none does.
         """
         return None
 
@@ -114,7 +117,11 @@ class PassQualifier:
 
     def _kicked(self, state: PassState, event: Event, attempt: EventPayload) -> Step[PassState]:
         sent = upfield(state.attacks, attempt.team, number(attempt, "vx_m_s"), number(attempt, "vy_m_s"))
-        qualification = self.at_kick((*sent, number(attempt, "vz_m_s")), predicted_path(state.attacks, attempt))
+        start = None
+        if attempt.x_m is not None and attempt.y_m is not None:
+            start = upfield(state.attacks, attempt.team, attempt.x_m, attempt.y_m)
+        path = predicted_path(state.attacks, attempt)
+        qualification = self.at_kick(start, (*sent, number(attempt, "vz_m_s")), path)
         if qualification is None:
             return state, NOTHING
         prediction = Prediction(event.source, event.ts_us, qualification.kind, qualification.variant)

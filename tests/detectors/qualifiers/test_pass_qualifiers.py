@@ -126,6 +126,49 @@ def test_a_cross_is_one_where_it_was_sent_whoever_blocks_it() -> None:
     assert words(Cross(SHEET), *before, received) == [("cross", "left", False), ("-cross", "left", None)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "place", "stands"),
+    [
+        ("intercepted", (40.4, 26.5), True),
+        ("out", (53.0, 2.0), True),
+        ("out", (45.0, 34.2), False),
+        ("complete", (40.5, 24.0), False),
+        ("complete", BOX, True),
+    ],
+    ids=["blocked", "past everybody", "into touch", "to a mate outside", "to a mate in the area"],
+)
+@pytest.mark.parametrize("side", [1.0, -1.0], ids=["left", "right"])
+def test_a_ball_driven_from_a_wing_into_the_area_is_a_cross_by_its_direction(
+    kind: str, place: Place, stands: bool, side: float
+) -> None:
+    start, name = (WIDE[0], side * WIDE[1]), "left" if side > 0.0 else "right"
+    causes = direction(), attempt(start, sent=(3.0, -14.0 * side)), end(kind, start, (place[0], side * place[1]))
+    final = ("cross", name, True) if stands else ("-cross", name, None)
+    assert words(Cross(SHEET), *causes) == [("cross", name, False), final]
+
+
+@pytest.mark.parametrize(
+    ("start", "sent", "predicted"),
+    [
+        (WIDE, (3.0, -14.0), True),
+        ((26.0, 25.0), (12.0, -9.0), True),
+        (WIDE, (3.0, -13.0), False),
+        (WIDE, (3.0, 14.0), False),
+        (WIDE, (20.0, -4.0), False),
+        (WIDE, (-9.0, -14.0), False),
+        ((22.0, 28.0), (12.0, -9.0), False),
+        ((35.0, 19.0), (3.0, -14.0), False),
+        (WIDE, (14.5, 0.0), False),
+    ],
+    ids=["from the side", "by the front", "slow", "outwards", "past it", "behind it", "deep", "half-space", "along"],
+)
+def test_only_a_fast_ball_from_a_wing_near_the_goal_line_is_a_cross_by_its_direction(
+    start: Place, sent: Place, predicted: bool
+) -> None:
+    found = words(Cross(SHEET), direction(), attempt(start, sent=sent))
+    assert found == ([("cross", "left", False)] if predicted else [])
+
+
 @pytest.mark.parametrize(("up_m_s", "expected"), [(3.1, [("cross", "left", True)]), (2.9, [])])
 def test_a_cross_from_a_half_space_is_lofted(up_m_s: float, expected: list[object]) -> None:
     place = (33.0, 15.0)
