@@ -12,7 +12,8 @@ A centroid has no hands. There a grip is the ball within reach of the goalkeeper
 below the height of his reach, inside a penalty area, with nobody nearer. What follows from it is published with less
 confidence. A low ball on centroids may have been saved by hand or foot, and is not published. A ball at the
 goalkeeper's feet is not published either, unless he picks it up: it hops there, and he may not take a mate's pass with
-his hands (Law 12).
+his hands (Law 12). Cameras lose a ball in arms. So who has caught it, and soon has it again, has held it since, unless
+it was seen elsewhere.
 
 A dead ball that a goalkeeper fetches is no catch: 5.10 says when the ball is dead.
 """
@@ -52,6 +53,9 @@ class KeeperParameters(msgspec.Struct, frozen=True):
         hold_us: a ball that is calm for this long is caught.
         drop_us: a grip that ends after a calm of this long was a drop.
         gap_us: a grip has ended when the ball was out of it for this long.
+        again_us: a goalkeeper who has caught the ball, and has it again within this time, has held it since; on
+            centroids.
+        away_m: unless it was seen so far from him.
         punch_m_s: least speed of a punched ball.
         punch_low_m: least height of a punched ball.
         reach_m: greatest distance of the ball from the body, on centroids.
@@ -67,6 +71,10 @@ class KeeperParameters(msgspec.Struct, frozen=True):
     hold_us: Annotated[int, reason("Hierarchy 5.5.")] = 300_000
     drop_us: Annotated[int, reason(f"{_OURS} Half a hold: a catch that failed.")] = 150_000
     gap_us: Annotated[int, reason(f"{_OURS} Arms swing while a ball is carried.")] = 100_000
+    again_us: Annotated[
+        int, reason("Ours: nobody throws the ball and catches it again so soon, but cameras lose it in arms.")
+    ] = 1_500_000
+    away_m: Annotated[float, reason("Ours: farther than the error of two positions.")] = 2.5
     punch_m_s: Annotated[float, reason("Hierarchy 5.5.")] = 8.0
     punch_low_m: Annotated[
         float, reason(f"{_OURS} Fists meet a ball at the shoulder or above, a dive's hands lower.")
@@ -119,11 +127,13 @@ class AtFeet(msgspec.Struct, frozen=True, gc=False):
 
 
 class GripState(msgspec.Struct, frozen=True, gc=False):
-    """State of the grip: the grip, the newest change of the ball's velocity, and the ball at a goalkeeper's feet."""
+    """State of the grip: the grip, the newest change of the ball's velocity, the ball at a goalkeeper's feet, and the
+    newest grip that was a catch and has ended."""
 
     grip: Grip | None = None
     peak: Event | None = None
     feet: AtFeet | None = None
+    caught: Grip | None = None
 
 
 class GoalkeeperState(msgspec.Struct, frozen=True, gc=False):
@@ -189,7 +199,7 @@ class GoalkeeperHands:
     def _follow(self, state: GripState, event: Event) -> Step[GripState]:
         """Follow hands by ``ball.closest``, bodies by ``frame``."""
         if event.kind == "ball.accel_peak":
-            return GripState(state.grip, event, state.feet), NOTHING
+            return GripState(state.grip, event, state.feet, state.caught), NOTHING
         if event.kind == "ball.closest":
             return self._follow_limb(state, event)
         if not self._limbs:
@@ -204,7 +214,7 @@ class GoalkeeperHands:
         if grip.position is None and frame.ball is not None:
             ball = frame.ball
             grip = msgspec.structs.replace(grip, position=(ball.x_m, ball.y_m, ball.z_m))
-            state = GripState(grip, state.peak, state.feet)
+            state = GripState(grip, state.peak, state.feet, state.caught)
         return self._close_grip(state, grip, now_us)
 
     def _follow_limb(self, state: GripState, event: Event) -> Step[GripState]:
@@ -221,6 +231,8 @@ class GoalkeeperHands:
         """Follow a ball at hand height within reach of a goalkeeper, and of nobody nearer; on centroids."""
         frame, p = frame_of(event), self.parameters
         ball = frame.ball
+        if state.caught is not None and ball is not None:
+            state = self._forget_catch(state, state.caught, event.ts_us, frame)
         if ball is not None and ball.z_m <= p.high_m:
             x_m, y_m = ball.x_m, ball.y_m
             if self._pitch.in_penalty_area(x_m, y_m, end_of(x_m)):
@@ -235,11 +247,21 @@ class GoalkeeperHands:
                         return self._extend_grip(state, event.ts_us, hand, (dx, dy), (x_m, y_m, ball.z_m))
         return (state, NOTHING) if state.grip is None else self._close_grip(state, state.grip, event.ts_us)
 
+    def _forget_catch(self, state: GripState, caught: Grip, now_us: int, frame: Frame) -> GripState:
+        """The state, without the last catch once that is long ago or the ball is seen away from the goalkeeper."""
+        body = next((b for b in frame.players if b.object_id == caught.player), None)
+        is_away = False
+        if body is not None and frame.ball is not None:
+            away_m = math.hypot(frame.ball.x_m - body.x_m, frame.ball.y_m - body.y_m)
+            is_away = away_m > self.parameters.away_m
+        is_over = state.grip is None and now_us - caught.last_us > self.parameters.again_us
+        return GripState(state.grip, state.peak, state.feet) if is_away or is_over else state
+
     def _at_feet(self, state: GripState, player: str, now_us: int) -> GripState:
         feet = state.feet
         goes_on = feet is not None and feet.player == player and now_us - feet.last_us <= self.parameters.feet_us
         since_us = feet.since_us if feet is not None and goes_on else now_us
-        return GripState(state.grip, state.peak, AtFeet(player, since_us, now_us))
+        return GripState(state.grip, state.peak, AtFeet(player, since_us, now_us), state.caught)
 
     def _comes_from_feet(self, state: GripState, player: str, now_us: int) -> bool:
         feet, feet_us = state.feet, self.parameters.feet_us
@@ -260,22 +282,27 @@ class GoalkeeperHands:
         if grip is None:
             player, limb, team = hand
             low = self._comes_from_feet(state, player, now_us)
-            first = Grip(player, limb, team, now_us, now_us, now_us, dx_m, dy_m, position=position, from_feet=low)
-            return GripState(first, state.peak, state.feet), NOTHING
+            last = state.caught
+            holds = last is not None and last.player == player and now_us - last.last_us <= p.again_us
+            first = Grip(
+                player, limb, team, now_us, now_us, now_us, dx_m, dy_m, reported=holds, position=position, from_feet=low
+            )
+            return GripState(first, state.peak, state.feet, last), NOTHING
         if grip.reported:
-            return GripState(msgspec.structs.replace(grip, last_us=now_us), state.peak, state.feet), NOTHING
+            held = msgspec.structs.replace(grip, last_us=now_us)
+            return GripState(held, state.peak, state.feet, state.caught), NOTHING
         if hand[1] != grip.limb:
             # The other hand is nearer now: one hand after the other holds the ball.
             grip = msgspec.structs.replace(grip, limb=hand[1], dx_m=dx_m, dy_m=dy_m)
         took_us = now_us - grip.from_us
         if math.hypot(dx_m - grip.dx_m, dy_m - grip.dy_m) > p.relative_m_s * max(took_us, p.drop_us) * 1e-6:
             anew = msgspec.structs.replace(grip, last_us=now_us, from_us=now_us, dx_m=dx_m, dy_m=dy_m)
-            return GripState(anew, state.peak, state.feet), NOTHING
+            return GripState(anew, state.peak, state.feet, state.caught), NOTHING
         calm = msgspec.structs.replace(grip, last_us=now_us, calm_us=max(grip.calm_us, took_us))
         if not at_least("time that the ball is calm", took_us, p.hold_us, "keeper.hold_us", about="gk.catch"):
-            return GripState(calm, state.peak, state.feet), NOTHING
+            return GripState(calm, state.peak, state.feet, state.caught), NOTHING
         caught = msgspec.structs.replace(calm, reported=True)
-        after = self._used(GripState(caught, state.peak, state.feet), calm)
+        after = self._used(GripState(caught, state.peak, state.feet, state.caught), calm)
         return after, self._emit("gk.catch", calm, state.peak, now_us)
 
     def _close_grip(self, state: GripState, grip: Grip, now_us: int) -> Step[GripState]:
@@ -283,7 +310,7 @@ class GoalkeeperHands:
         p, peak = self.parameters, state.peak
         if not at_least("time that the ball is out of reach", now_us - grip.last_us, p.gap_us, "keeper.gap_us"):
             return state, NOTHING
-        after = GripState(None, peak, state.feet)
+        after = GripState(None, peak, state.feet, grip if grip.reported and not self._limbs else state.caught)
         if grip.reported or grip.from_feet:
             return after, NOTHING
         if not is_under("time that the ball was calm", grip.calm_us, p.drop_us, "keeper.drop_us"):

@@ -134,3 +134,22 @@ def test_a_dead_ball_in_the_hands_is_no_catch_but_one_that_was_caught_before_it_
     late = make_event("ball.crossed", 500_000, "ball:500", over)
     caught = [late, *grip(120, 1400), *frames(1500)]
     assert rows_of(chained(caught, PlayPhase(SHEET), GoalkeeperHands(SHEET))) == [("gk.catch", "", "home")]
+
+
+@pytest.mark.parametrize(
+    ("between", "catches"),
+    [
+        ([None] * 12, 1),
+        ([(-49.0, 2.0, 0.1)] * 12, 1),
+        ([(-42.0, 1.0, 1.0)] * 12, 2),
+        ([None] * 50, 2),
+    ],
+    ids=["lost", "measured beside him", "seen elsewhere", "lost for long"],
+)
+def test_a_ball_that_cameras_lose_in_his_arms_is_caught_once(
+    between: list[tuple[float, float, float] | None], catches: int
+) -> None:
+    keeper, held = [body("home_1", -50.0, 1.0)], [(-50.0, 1.0, 1.0)] * 15
+    track = [frame_event(0.04 * n, ball, keeper, n) for n, ball in enumerate([*held, *between, *held])]
+    found = fold(GoalkeeperHands(msgspec.structs.replace(SHEET, quality=Quality())), track)
+    assert [event.kind for event in found] == ["gk.catch"] * catches
