@@ -30,11 +30,13 @@ class RecoveryParameters(msgspec.Struct, frozen=True):
         came_m_s: the ball came at least so fast.
         leaves_m_s: it leaves at least so fast; a slower one he has under control.
         below_m: it was lower than this; a higher ball is headed on.
+        taker_us: who gains the ball this soon after his own pass has taken a restart, and the pass is under way.
     """
 
     came_m_s: Annotated[float, reason(_COUNTED)] = 5.0
     leaves_m_s: Annotated[float, reason(_COUNTED)] = 3.5
     below_m: Annotated[float, reason(_COUNTED)] = 1.0
+    taker_us: Annotated[int, reason("Ours: a contact and a kick from rest may be dated so far apart.")] = 200_000
 
 
 class RecoveryState(msgspec.Struct, frozen=True, gc=False):
@@ -113,6 +115,10 @@ class Recovery:
         if is_deflected(event, made, state.deflection):
             return state  # Who deflects the ball has not had it.
         after = RecoveryState(event, contact=state.contact)
+        if state.attempt is not None and payload_of(state.attempt).player == made.player:
+            # The taker of a restart gains the ball as he kicks it.
+            soon_us = event.ts_us - state.attempt.ts_us
+            after = replace(after, attempt=state.attempt if soon_us <= self.parameters.taker_us else None)
         if state.gain is None or payload_of(state.gain).team == made.team or made.player in self._keepers:
             return after
         cause = state.loose or state.attempt

@@ -153,3 +153,49 @@ def test_a_ball_that_cameras_lose_in_his_arms_is_caught_once(
     track = [frame_event(0.04 * n, ball, keeper, n) for n, ball in enumerate([*held, *between, *held])]
     found = fold(GoalkeeperHands(msgspec.structs.replace(SHEET, quality=Quality())), track)
     assert [event.kind for event in found] == ["gk.catch"] * catches
+
+
+@pytest.mark.parametrize(
+    ("into_m_s", "out_m_s", "z_m", "keeper_y_m", "is_parried"),
+    [
+        (20.0, 7.0, 1.0, 2.5, True),
+        (20.0, 7.0, 1.0, 3.0, False),
+        (20.0, 4.9, 1.0, 2.5, False),
+        (20.0, 12.6, 1.0, 2.5, False),
+        (8.9, 7.0, 1.0, 2.5, False),
+        (9.1, 7.0, 1.0, 2.5, True),
+        (14.9, 7.0, 0.1, 2.5, False),
+        (15.1, 7.0, 0.1, 2.5, True),
+        (20.0, 7.0, 2.8, 2.5, False),
+    ],
+    ids=["in a dive", "too far", "kept", "kicked", "slow", "fast enough", "low", "low and fast", "over him"],
+)
+def test_a_fast_ball_that_turns_within_a_dive_is_parried_though_no_frame_has_it_in_reach(
+    into_m_s: float, out_m_s: float, z_m: float, keeper_y_m: float, is_parried: bool
+) -> None:
+    keeper = [body("home_1", -50.0, keeper_y_m), body("away_9", -46.0, 1.0)]
+    track = [frame_event(0.04 * n, (-50.0 + 0.8 * abs(n - 10), 1.0, z_m), keeper, n) for n in range(30)]
+    change = peak(400, (-into_m_s, 0.0), (out_m_s, 1.0), z_m)
+    events = sorted([*track[:10], *track[11:], change], key=lambda event: event.ts_us)
+    found = fold(GoalkeeperHands(msgspec.structs.replace(SHEET, quality=Quality())), events)
+    rows = [(event.kind, event.ts_us, event.source) for event in found]
+    assert rows == [("gk.parry", 400_000, "ball:400")] * is_parried
+
+
+def test_who_turns_it_is_the_nearest_and_a_goalkeeper() -> None:
+    players = [body("home_1", -50.0, 2.5), body("away_9", -50.0, 1.5)]
+    track = [frame_event(0.04 * n, (-50.0 + 0.8 * abs(n - 10), 1.0, 1.0), players, n) for n in range(30)]
+    events = sorted([*track, peak(401, (-20.0, 0.0), (7.0, 1.0))], key=lambda event: event.ts_us)
+    assert fold(GoalkeeperHands(msgspec.structs.replace(SHEET, quality=Quality())), events) == []
+
+
+def test_a_ball_that_stays_where_he_stopped_it_is_not_parried() -> None:
+    """One sample has it in reach; it leaves him with walking pace."""
+    keeper = [body("home_1", -50.0, 1.0)]
+    track = [
+        frame_event(0.04 * n, (-50.0 + 0.8 * max(10 - n, 0), 1.0 + 1.2 * (n > 11), 1.0), keeper, n) for n in range(30)
+    ]
+    for out_m_s, parries in ((2.9, 0), (3.1, 1)):
+        events = sorted([*track, peak(401, (-20.0, 0.0), (-out_m_s, 1.0))], key=lambda event: event.ts_us)
+        found = fold(GoalkeeperHands(msgspec.structs.replace(SHEET, quality=Quality())), events)
+        assert [event.kind for event in found] == ["gk.parry"] * parries
