@@ -259,10 +259,11 @@ class GoalkeeperHands:
         frame, p = frame_of(event), self.parameters
         ball = frame.ball
         if state.fresh and state.peak is not None:
-            state = GripState(state.grip, state.peak, state.feet, state.caught)
-            parried = self._parried(payload_of(state.peak), state.peak.ts_us, frame) if state.peak else None
+            peak = state.peak
+            parried = None if self._is_punch(peak) else self._parried(peak, frame)
             if parried is not None:
-                return GripState(feet=state.feet), self._emit("gk.parry", parried, state.peak, event.ts_us)
+                return GripState(feet=state.feet), self._emit("gk.parry", parried, peak, event.ts_us)
+            state = GripState(state.grip, peak, state.feet, state.caught)
         if state.caught is not None and ball is not None:
             state = self._forget_catch(state, state.caught, event.ts_us, frame)
         if ball is not None and ball.z_m <= p.high_m:
@@ -279,9 +280,9 @@ class GoalkeeperHands:
                         return self._extend_grip(state, event.ts_us, hand, (dx, dy), (x_m, y_m, ball.z_m))
         return (state, NOTHING) if state.grip is None else self._close_grip(state, state.grip, event.ts_us)
 
-    def _parried(self, change: EventPayload, ts_us: int, frame: Frame) -> Grip | None:
+    def _parried(self, peak: Event, frame: Frame) -> Grip | None:
         """The grip of a goalkeeper who turns a fast ball aside, though no sample has it in reach; on centroids."""
-        p = self.parameters
+        p, change, ts_us = self.parameters, payload_of(peak), peak.ts_us
         if (
             change.x_m is None
             or change.y_m is None
