@@ -12,7 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from football import untrusted
-from football.match_sheet import LIMBS_MAX, PLAYERS_MAX, RATE_MAX_HZ, RATE_MIN_HZ, SHIRT_MAX, MatchSheet, Player, Quality
+from football.match_sheet import (
+    LIMBS_MAX,
+    PLAYERS_MAX,
+    RATE_MAX_HZ,
+    RATE_MIN_HZ,
+    SHIRT_MAX,
+    MatchSheet,
+    Player,
+    Quality,
+)
 from football.untrusted import (
     DEPTH_MAX,
     DOCUMENT_BYTES_MAX,
