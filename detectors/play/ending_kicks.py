@@ -6,7 +6,7 @@ import math
 
 import msgspec
 
-from detectors.decisions import at_least, at_most
+from detectors.decisions import at_least, at_most, note
 from detectors.emission import make_event
 from detectors.play.dead_ball_kicks import Rest, apart_m, carried_on, travelled_m
 from detectors.play.phase_parameters import PhaseParameters
@@ -105,6 +105,10 @@ class EndingKicks:
         there = [one for one in state.played if math.hypot(one.x_m - x_m, one.y_m - y_m) <= p.offence_m]
         if not there:
             return NOTHING
+        away_m = math.hypot(there[-1].x_m - x_m, there[-1].y_m - y_m)
+        note(
+            "the last contact there from the free kick", away_m, "at most", p.offence_m, "phase.offence_m", "phase.stop"
+        )
         since_us = there[-1].at_us + p.stall.whistle_us
         kick_us = time_us(payload_of(live), "kick_us")
         at_us = max(kick_us - 1, now_us - p.evidence.window_us + 1, state.turned_us + 1)
