@@ -19,8 +19,6 @@ PLAYERS_MAX, LIMBS_MAX = 200, 20
 
 #: Positions a second of one match; the fastest systems give 50,000.
 RATE_MAX_HZ = 500_000
-#: Least rate of an object; horizons of detectors grow with the time between two positions.
-RATE_MIN_HZ = 0.1
 
 #: Numbers on shirts have two digits; some sources number otherwise.
 SHIRT_MAX = 999_999
@@ -134,10 +132,8 @@ class MatchSheet(msgspec.Struct, frozen=True):
         quality = self.quality
         bodies = len(self.players) * max(1, len(quality.limbs))
         total_hz = quality.ball_hz + bodies * quality.body_hz
-        if not (min(quality.ball_hz, quality.body_hz) >= RATE_MIN_HZ and total_hz <= RATE_MAX_HZ):
-            raise ValueError(
-                f"rates must be at least {RATE_MIN_HZ:g}, and all together at most {RATE_MAX_HZ} positions/s"
-            )
+        if not (quality.ball_hz > 0 and quality.body_hz > 0 and total_hz <= RATE_MAX_HZ):
+            raise ValueError(f"rates must be above 0, and all together at most {RATE_MAX_HZ} positions/s")
 
     @property
     def names_sources(self) -> bool:

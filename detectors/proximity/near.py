@@ -143,7 +143,8 @@ class Near:
         self._limbs = limbs = bool(sheet.quality.limbs)
         leg_m = 0.0 if limbs else p.leg_m
         self._enter2_m2, self._leave2_m2 = (p.enter_m + leg_m) ** 2, (p.leave_m + leg_m) ** 2
-        self._swift_m = p.swift_m_s * max(ball_sampling(sheet.quality).period_us * 1e-6, CONTACT_WINDOW_S)
+        way_m = p.swift_m_s * max(ball_sampling(sheet.quality).period_us * 1e-6, CONTACT_WINDOW_S)
+        self._swift_m = min(way_m, sheet.length_m + sheet.width_m)  # of a ball that is hardly ever measured
         self._swift2_m2 = (p.leave_m + leg_m + self._swift_m) ** 2
         players_within(build_frame(None, ()), 0.0, 0.0, 0.0)  # loads the kernel before the first frame
         self.spec = Spec(

@@ -12,16 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from football import untrusted
-from football.match_sheet import (
-    LIMBS_MAX,
-    PLAYERS_MAX,
-    RATE_MAX_HZ,
-    RATE_MIN_HZ,
-    SHIRT_MAX,
-    MatchSheet,
-    Player,
-    Quality,
-)
+from football.match_sheet import LIMBS_MAX, PLAYERS_MAX, RATE_MAX_HZ, SHIRT_MAX, MatchSheet, Player, Quality
 from football.untrusted import (
     DEPTH_MAX,
     DOCUMENT_BYTES_MAX,
@@ -160,8 +151,6 @@ def test_a_name_that_leads_out_of_a_folder_is_refused(tmp_path: Path, name: str)
         (lambda n: Player("p", "home", shirt=SHIRT_MAX + n), "shirt"),
         (lambda n: MatchSheet(home="x" * (TEXT_CHARACTERS_MAX + n)), "team"),
         (lambda n: MatchSheet(quality=Quality(ball_hz=float(RATE_MAX_HZ + n))), "positions/s"),
-        (lambda n: MatchSheet(quality=Quality(ball_hz=RATE_MIN_HZ / (1 + n))), "rates"),
-        (lambda n: MatchSheet(quality=Quality(body_hz=RATE_MIN_HZ / (1 + n))), "rates"),
     ],
 )
 def test_a_sheet_holds_so_much_and_no_more(make, reason: str):
