@@ -30,6 +30,8 @@ from football.payloads import EventPayload, Scalar, frame_of, payload_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
+TEAMS: tuple[Team, Team] = ("home", "away")
+
 
 class NumbersParameters(msgspec.Struct, frozen=True):
     """Limits of coming on and going off, in samples while play is live.
@@ -112,6 +114,7 @@ class PlayersOnPitch:
     def __init__(self, sheet: MatchSheet, parameters: NumbersParameters | None = None) -> None:
         self.parameters = parameters or NumbersParameters()
         self._sheet, self._follows_nobody_off = sheet, sheet.quality.kind == "optical"
+        self._teams = {player.object_id: player.team for player in sheet.players}
         kinds = ("sub.out", "sub.in", "sendoff.suspected")
         self.spec = Spec(
             name="players_on_pitch",
@@ -185,7 +188,7 @@ class PlayersOnPitch:
         new = _count_samples(state.new, inside - fielded - set(state.ineligible), set(), event.ts_us, step)
         away = _count_samples(state.away, fielded - inside, outside, event.ts_us, step)
         if step:
-            away = self._with_alone(state, away)
+            away = self._with_alone(state, away, inside)
         if not state.live:
             away = tuple(self._dated(c, fielded & inside, event.ts_us) for c in away)
         state = msgspec.structs.replace(state, new=new, away=away, samples=state.samples + step, due_us=due_us)
@@ -214,29 +217,50 @@ class PlayersOnPitch:
                 out += emitted
         return state, out or NOTHING
 
-    def _with_alone(self, state: FieldedState, away: tuple[PlayerCount, ...]) -> tuple[PlayerCount, ...]:
-        """The counts, with one more sample alone if of neither team two players are away."""
-        teams = [team_of(c.player, self._sheet) for c in away if not _is_suspected(state, c.player)]
-        if max(teams.count("home"), teams.count("away")) > 1:
+    def _with_alone(
+        self, state: FieldedState, away: tuple[PlayerCount, ...], inside: set[str]
+    ) -> tuple[PlayerCount, ...]:
+        """The counts, with one more sample alone if of neither team two players are away.
+
+        Not of a team of which as many are on the pitch as if nobody were away: then somebody is there who was taken for
+        changed, and the other one has gone off in his place.
+        """
+        if len(away) - len(state.suspected) > len(TEAMS):
+            return away  # nearly always enough
+        teams, suspected = [self._team(c.player) for c in away], [_is_suspected(state, c.player) for c in away]
+        left = [team for team, is_suspected in zip(teams, suspected, strict=True) if not is_suspected]
+        if any(left.count(team) > 1 for team in TEAMS):
             return away
-        return tuple([msgspec.structs.replace(c, alone=c.alone + 1) for c in away])
+        short = {
+            team: sum(self._team(p) == team for p in state.fielded) - sum(self._team(p) == team for p in inside)
+            for team in TEAMS
+        }
+        return tuple(
+            [
+                msgspec.structs.replace(c, alone=c.alone + (short[team] >= teams.count(team)))
+                for c, team in zip(away, teams, strict=True)
+            ]
+        )
+
+    def _team(self, player: str) -> Team:
+        return self._teams.get(player) or team_of(player, self._sheet)
 
     def _have_left(self, state: FieldedState) -> bool:
         """True if so many players of a team are seen off the pitch that the match cannot go on."""
-        off = [team_of(count.player, self._sheet) for count in state.away if count.seen]
+        off = [self._team(count.player) for count in state.away if count.seen]
         return max(off.count("home"), off.count("away")) > self.parameters.off_most
 
     def _dated(self, count: PlayerCount, back: set[str], now_us: int) -> PlayerCount:
         """The count of a player who is off since now, as long as nobody of his team is on the pitch."""
-        team = team_of(count.player, self._sheet)
-        if count.samples >= self.parameters.off_looks or any(team_of(player, self._sheet) == team for player in back):
+        team = self._team(count.player)
+        if count.samples >= self.parameters.off_looks or any(self._team(player) == team for player in back):
             return count
         return msgspec.structs.replace(count, since_us=now_us)
 
     def _come_on(self, state: FieldedState, event: Event, count: PlayerCount) -> tuple[FieldedState, tuple[Event, ...]]:
         """Field a player who stays on the pitch: he begins the match, or is the substitute of a mate who is off."""
-        team = team_of(count.player, self._sheet)
-        off = [c for c in state.away if team_of(c.player, self._sheet) == team and not _is_confirmed(state, c.player)]
+        team = self._team(count.player)
+        off = [c for c in state.away if self._team(c.player) == team and not _is_confirmed(state, c.player)]
         if state.samples <= self.parameters.first_looks or not off:
             fielded = tuple(sorted((*state.fielded, count.player)))
             new = tuple(c for c in state.new if c.player != count.player)
@@ -255,7 +279,7 @@ class PlayersOnPitch:
         on_us: int,
         off_us: int,
     ) -> tuple[FieldedState, tuple[Event, ...]]:
-        team = team_of(incoming, self._sheet)
+        team = self._team(incoming)
         out = [
             _emit("sub.out", event, team, outgoing, {"other": incoming, "since_us": off_us}, causes),
             _emit("sub.in", event, team, incoming, {"other": outgoing, "since_us": on_us}, causes),
@@ -277,7 +301,7 @@ class PlayersOnPitch:
     def _sent_off(
         self, state: FieldedState, event: Event, player: str, since_us: int, confidence: float
     ) -> tuple[FieldedState, tuple[Event, ...]]:
-        team = team_of(player, self._sheet)
+        team = self._team(player)
         causes = (event.id,) if event.id else ()
         emitted = _emit("sendoff.suspected", event, team, player, {"since_us": since_us}, causes, confidence)
         return msgspec.structs.replace(state, suspected=(*state.suspected, emitted)), (emitted,)

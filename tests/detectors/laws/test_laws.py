@@ -451,6 +451,18 @@ def test_who_was_lost_for_minutes_is_not_whom_a_substitute_comes_for_if_another_
     assert [e.annuls for e in found if e.annuls] == [found[0].id]
 
 
+def test_nobody_is_sent_off_while_a_mate_plays_who_was_taken_for_changed():
+    """A camera loses one player for a moment as a substitute comes for another one."""
+    both = {"home_3": None, "home_7": None, "home_12": (0.0, 0.0)}
+    events = [
+        *looks(30, 32, {"home_3": None}),
+        *looks(32, 40, both),
+        *looks(40, 300, {"home_7": None} | {"home_12": (0.0, 0.0)}),
+    ]
+    found = numbers(*looks(1, 30), *events)
+    assert [(e.kind, e.payload.player) for e in found] == [("sub.out", "home_3"), ("sub.in", "home_12")]
+
+
 def test_time_off_counts_in_live_play_only():
     off = {"away_5": (5.0, 40.0)}
     assert numbers(*looks(1, 30), *looks(30, 60, off), dead(60.0), *looks(61, 300, off)) == []
