@@ -10,6 +10,7 @@ import msgspec
 from football.untrusted import ID_CHARACTERS_MAX, is_name, is_text
 
 Team = Literal["home", "away", ""]
+TEAMS: Final[tuple[Team, Team]] = ("home", "away")
 
 
 _COLOUR: Final = re.compile(r"(#[0-9a-fA-F]{6})?")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from app.analysis.figures import TEAMS, contests
+from app.analysis.figures import contests
 from app.analysis.match import AnalysedMatch, ChartData, with_places
 from app.analysis.selection import Selection
+from football.match_sheet import TEAMS
 
 _DUEL = ("team", "player", "shirt", "name", "opponent", "opponent_shirt", "opponent_name", "clock", "ts_us", "type",
          "winner_team", "winner", "tackle", "won")  # fmt: skip

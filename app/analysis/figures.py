@@ -15,10 +15,8 @@ import pandas as pd
 from app.tables.build import flat_tables
 from app.tables.columns import TABLES
 from football.errors import UserError
-from football.match_sheet import MatchSheet
+from football.match_sheet import TEAMS, MatchSheet
 from replay.match_store import read_sheet_of
-
-TEAMS = ("home", "away")
 
 #: PPDA counts what happens before this share of the pitch, seen from the team that has the ball.
 _PRESSED_SHARE = 0.6

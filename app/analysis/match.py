@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from app.analysis.figures import TEAMS
 from app.analysis.selection import Selection
 from app.tables.stored import stored_ball, stored_further, stored_tables, stored_tracks, tables_key
-from football.match_sheet import MatchSheet
+from football.match_sheet import TEAMS, MatchSheet
 from replay.match_store import read_sheet_of
 
 #: Tables that have actions, in the order of their numbers. ``running`` is a sum and has none.

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from scipy.ndimage import gaussian_filter1d
 
-from app.analysis.figures import TEAMS
 from app.analysis.match import AnalysedMatch, ChartData, by_selected, turned
 from app.analysis.selection import Selection
 from app.tables.clock import stretch_name
+from football.match_sheet import TEAMS
 
 #: Danger of a pass or carry that ends in the last third, and of one that ends in the penalty area, beside the chances
 #: of shots. Ours: about as many expected goals follow from each.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from app.analysis.figures import REGAINS, TEAMS, ppda, pressed_rows
+from app.analysis.figures import REGAINS, ppda, pressed_rows
 from app.analysis.match import AnalysedMatch, ChartData, turned, with_places
 from app.analysis.possession import stretches
 from app.analysis.selection import Selection
+from football.match_sheet import TEAMS
 
 _REGAIN = ("team", "player", "shirt", "name", "clock", "ts_us", "begin", "end", "seconds", "xg", "end_us")
 

@@ -8,7 +8,6 @@ import pandas as pd
 
 from app.analysis.figures import (
     REGAINS,
-    TEAMS,
     Report,
     Tables,
     contests,
@@ -20,6 +19,7 @@ from app.analysis.figures import (
 from app.analysis.match import AnalysedMatch, ChartData
 from app.analysis.running import running_of_all
 from app.analysis.selection import Selection
+from football.match_sheet import TEAMS
 
 _Chosen = Callable[[Tables, str], pd.DataFrame]
 

@@ -15,8 +15,9 @@ from matplotlib.figure import Figure
 from mplsoccer import Pitch, VerticalPitch
 from scipy.ndimage import gaussian_filter
 
-from app.analysis.figures import REGAINS, TEAMS, Report, Tables, network_of
+from app.analysis.figures import REGAINS, Report, Tables, network_of
 from app.base.paper import COLOURS, INK, LINE, STYLE, svg_element
+from football.match_sheet import TEAMS
 
 #: A line of a network needs as many passes.
 _PASSES_MIN = 3

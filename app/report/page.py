@@ -15,7 +15,6 @@ import pandas as pd
 from markupsafe import Markup
 
 from app.analysis.figures import (
-    TEAMS,
     Figure,
     Report,
     ReportError,
@@ -28,7 +27,7 @@ from app.analysis.figures import (
 from app.base.paper import COLOURS, make_pdf
 from app.base.program import program_version
 from app.report import charts
-from football.match_sheet import MatchSheet
+from football.match_sheet import TEAMS, MatchSheet
 
 #: Numbers of the team that stand by period and by quarter of an hour.
 _BY_PART = (

@@ -191,6 +191,14 @@ def misses_closely(shot: Projection, p: ShotParameters) -> bool:
     return _within(shot, p.near_m, "shot.near_m", about="shot.off_target_pred")
 
 
+def is_headed(release: EventPayload, p: ShotParameters, about: About) -> bool:
+    """True if a ball was so high at its kick that it was headed."""
+    kick_z_m = release.detail.get("kick_z_m")
+    if kick_z_m is None:
+        return False
+    return at_least("height of the kick", float(kick_z_m), p.headed_m, "shot.headed_m", about)
+
+
 def goes_near(shot: Projection, p: ShotParameters, about: About) -> bool:
     """True if a ball crosses the goal line in the goal or no more than ``wide_m`` from it, at any height."""
     return _across(shot, p.wide_m, "shot.wide_m", about)
@@ -225,10 +233,7 @@ def shot_projection(
     shot = project_on_goal(release, attacks_positive_x, pitch)
     if shot is None:
         return None
-    kick_z_m = release.detail.get("kick_z_m")
-    headed = kick_z_m is not None and at_least(
-        "height of the kick", float(kick_z_m), p.headed_m, "shot.headed_m", about
-    )
+    headed = is_headed(release, p, about)
     x_m, y_m = location_m(release)
     distance_m = math.hypot(pitch.half_length_m - abs(x_m), y_m)
     speed_m_s = math.hypot(number(release, "vx_m_s"), number(release, "vy_m_s"))

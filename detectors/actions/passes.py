@@ -88,14 +88,6 @@ class PassAttempt(Strikes):
         return after, (self._attempt(event.ts_us, state.waiting, release, reach),)
 
     def released(
-        self, state: StrikeState, now_us: int, event: Event, release: EventPayload, frame: Frame, *, restart: bool
-    ) -> Step[StrikeState]:
-        """Judge a pass, or a dribble until a mate's contact; the taker of a restart may not play the ball twice."""
-        if self.shot_of(state, release, frame, restart=restart):
-            return state, NOTHING
-        return self._judge_pass(state, now_us, event, release, frame, restart=restart)
-
-    def decided(
         self,
         state: StrikeState,
         now_us: int,
@@ -103,17 +95,12 @@ class PassAttempt(Strikes):
         release: EventPayload,
         frame: Frame,
         shot: Projection | None,
+        *,
+        restart: bool,
     ) -> Step[StrikeState]:
-        """Judge the pass that a kick is if it is no shot."""
+        """Judge a pass, or a dribble until a mate's contact; the taker of a restart may not play the ball twice."""
         if shot is not None:
             return state, NOTHING
-        after, out = self._judge_pass(state, now_us, event, release, frame, restart=False)
-        # What waits while play is dead is the kick that brings the ball into play.
-        return msgspec.structs.replace(after, waiting=state.waiting) if state.dead else after, out
-
-    def _judge_pass(
-        self, state: StrikeState, now_us: int, event: Event, release: EventPayload, frame: Frame, *, restart: bool
-    ) -> Step[StrikeState]:
         own, others = first_to_reach(release, frame, self.flight)
         soonest_s = min((reach.after_s for reach in others.values()), default=math.inf)
         # A ball that was not seen to move shows no receiver.

@@ -73,13 +73,6 @@ class ShotAttempt(Strikes):
         return after, self._attempts(event.ts_us, kick, struck, shot) if shot is not None else NOTHING
 
     def released(
-        self, state: StrikeState, now_us: int, event: Event, release: EventPayload, frame: Frame, *, restart: bool
-    ) -> Step[StrikeState]:
-        """Project the ball as it left its kicker."""
-        shot = self.shot_of(state, release, frame, restart=restart)
-        return state, self._attempts(now_us, event, release, shot) if shot is not None else NOTHING
-
-    def decided(
         self,
         state: StrikeState,
         now_us: int,
@@ -87,8 +80,10 @@ class ShotAttempt(Strikes):
         release: EventPayload,
         frame: Frame,
         shot: Projection | None,
+        *,
+        restart: bool,
     ) -> Step[StrikeState]:
-        """Publish a shot that was known as such by its way only."""
+        """Publish a kick that is a shot."""
         return state, self._attempts(now_us, event, release, shot) if shot is not None else NOTHING
 
     def _attempts(self, now_us: int, event: Event, release: EventPayload, shot: Projection) -> tuple[Event, ...]:

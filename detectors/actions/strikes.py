@@ -107,7 +107,7 @@ class Strikes:
         self.wall = wall or WallParameters()
         self.pitch = pitch_of(sheet)
         self._limbs = bool(sheet.quality.limbs)
-        self._undecided = UndecidedKicks(self.shot, self.pitch, limbs=self._limbs)
+        self._undecided = UndecidedKicks(self.shot, self.pitch, self._about_shots, limbs=self._limbs)
         self._keepers = frozenset(player.object_id for player in sheet.players if player.goalkeeper)
         self._has_height = sheet.quality.ball_height
         self._block_us = self.parameters.soon_us if sheet.quality.limbs else self.parameters.block_us
@@ -136,7 +136,7 @@ class Strikes:
         elif event.kind == "ball.crossed":
             if undecided is None or payload_of(event).variant not in OUT_LINES:
                 return state, NOTHING
-            shot = self._undecided.shot_by(state.attacks, undecided, event, self._about_shots)
+            shot = self._undecided.shot_by(state.attacks, undecided, event)
             after, out = self._decide(state, event.ts_us, undecided, shot)
         else:
             decided: Sequence[Event] = NOTHING
@@ -155,19 +155,9 @@ class Strikes:
         """Judge at ``now_us`` an undecided kick: as a shot, or as what it is if it is none."""
         state, event = msgspec.structs.replace(state, undecided=None), undecided.event
         release = payload_of(event) if shot is None else undecided.shot
-        return self.decided(state, now_us, event, release, undecided.frame, shot)
-
-    def decided(
-        self,
-        state: StrikeState,
-        now_us: int,
-        event: Event,
-        release: EventPayload,
-        frame: Frame,
-        shot: Projection | None,
-    ) -> Step[StrikeState]:
-        """Judge at ``now_us`` a kick in play that was undecided; with ``shot`` it is one."""
-        raise NotImplementedError
+        after, out = self.released(state, now_us, event, release, undecided.frame, shot, restart=False)
+        # What waits while play is dead is the kick that brings the ball into play.
+        return msgspec.structs.replace(after, waiting=state.waiting) if state.dead else after, out
 
     def _judge(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
         kind = event.kind
@@ -188,13 +178,14 @@ class Strikes:
         if self._is_judged(state, payload) or self._is_rebound(state, payload):
             return after, NOTHING
         frame = frame_of(state.frame)
-        if not self.is_met(state, payload) and self.shot_of(after, payload, frame) is None:
+        shot = self.shot_of(after, payload, frame)
+        if shot is None and not self.is_met(state, payload):
             # A defender who meets a shot deflects it.
             deflects = state.judged_us is not None and kick_us - state.judged_us <= self._block_us
             undecided = self._undecided.begin(state.attacks, event, frame, deflects=deflects)
             if undecided is not None:
                 return msgspec.structs.replace(after, undecided=undecided), NOTHING
-        return self.released(after, event.ts_us, event, payload, frame, restart=False)
+        return self.released(after, event.ts_us, event, payload, frame, shot, restart=False)
 
     @staticmethod
     def _since_then(
@@ -212,9 +203,27 @@ class Strikes:
         return msgspec.structs.replace(state, contacts=contacts, waiting=state.waiting if state.dead else None), NOTHING
 
     def released(
-        self, state: StrikeState, now_us: int, event: Event, release: EventPayload, frame: Frame, *, restart: bool
+        self,
+        state: StrikeState,
+        now_us: int,
+        event: Event,
+        release: EventPayload,
+        frame: Frame,
+        shot: Projection | None,
+        *,
+        restart: bool,
     ) -> Step[StrikeState]:
-        """Judge at ``now_us`` a kick in play, or one that brought the ball into play; ``event`` is what showed it."""
+        """Judge at ``now_us`` a kick in play, or one that brought the ball into play.
+
+        Args:
+            state: after it.
+            now_us: when it can be judged.
+            event: what showed it.
+            release: the ball as it left, and its kicker.
+            frame: the newest frame then.
+            shot: the projection that makes it a shot; None if it is none.
+            restart: True if it brought the ball into play.
+        """
         raise NotImplementedError
 
     def _judge_restart(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
@@ -232,14 +241,20 @@ class Strikes:
         if state.waiting is not None:
             release = payload_of(state.waiting)
             if abs(round(number(release, "kick_us")) - kick_us) <= self.parameters.restart_us:
-                return self.released(alive, event.ts_us, state.waiting, release, frame, restart=True)
+                return self._restarted(alive, event.ts_us, state.waiting, release, frame)
         # Evidence may show a kick so late that others have played the ball since.
         played_on = "evidence" in payload.detail and event.ts_us - kick_us > self.parameters.restart_us
         struck = None if played_on else _release_of(payload, frame, kick_us)
         if struck is None:
             return alive, NOTHING
-        judged, out = self.released(alive, event.ts_us, event, struck, frame, restart=True)
+        judged, out = self._restarted(alive, event.ts_us, event, struck, frame)
         return msgspec.structs.replace(judged, restart=event), out
+
+    def _restarted(
+        self, state: StrikeState, now_us: int, event: Event, release: EventPayload, frame: Frame
+    ) -> Step[StrikeState]:
+        shot = self.shot_of(state, release, frame, restart=True)
+        return self.released(state, now_us, event, release, frame, shot, restart=True)
 
     #: Properties of the events that comparisons of a shot belong to.
     _about_shots: About = ()
@@ -287,7 +302,7 @@ class Strikes:
             x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
         else:
             x_m, y_m = location_m(release)
-        away_m = math.hypot(self.pitch.half_length_m - (x_m if positive else -x_m), y_m)
+        away_m = self.pitch.goal_distance_m(x_m, y_m, "right" if positive else "left")
         if at_most("the kick from the goal", away_m, self.shot.close_m, "shot.close_m", self._about_shots):
             return True
         open_rad, about = opening_rad(x_m, y_m, positive, self.pitch), self._about_shots

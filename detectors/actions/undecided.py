@@ -14,7 +14,7 @@ import math
 
 import msgspec
 
-from detectors.actions.flight import Projection, ShotParameters, opening_rad, project_on_goal
+from detectors.actions.flight import Projection, ShotParameters, is_headed, opening_rad, project_on_goal
 from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import About, at_least, at_most
 from football.match_sheet import Team
@@ -45,11 +45,12 @@ class UndecidedKicks:
     Args:
         p: limits of a shot.
         pitch: the pitch.
+        about: properties of the events that comparisons belong to.
         limbs: True with limb transmitters, which tell who kicked a ball.
     """
 
-    def __init__(self, p: ShotParameters, pitch: Pitch, *, limbs: bool) -> None:
-        self._p, self._pitch, self._limbs = p, pitch, limbs
+    def __init__(self, p: ShotParameters, pitch: Pitch, about: About, *, limbs: bool) -> None:
+        self._p, self._pitch, self._about, self._limbs = p, pitch, about, limbs
 
     def begin(self, attacks: Team, event: Event, frame: Frame, *, deflects: bool) -> Undecided | None:
         """Return the kick of a release in play, if it is undecided.
@@ -72,16 +73,15 @@ class UndecidedKicks:
             return None
         return Undecided(event, shot, frame, round(number(release, "kick_us") + 1e6 * p.untouched_s))
 
-    def shot_by(self, attacks: Team, undecided: Undecided, event: Event, about: About) -> Projection | None:
+    def shot_by(self, attacks: Team, undecided: Undecided, event: Event) -> Projection | None:
         """Return the way of an undecided ball that has left the field; None if it makes no shot of its kick.
 
         Args:
             attacks: team that attacks +x.
             undecided: the kick.
             event: the ball's crossing of a line.
-            about: what comparisons belong to.
         """
-        shot, crossing, p = undecided.shot, payload_of(event), self._p
+        shot, crossing, p, about = undecided.shot, payload_of(event), self._p, self._about
         (x_m, y_m), z_m = location_m(crossing), height_m(crossing)
         if "goal" not in crossing.variant or (x_m > 0.0) != (attacks == shot.team):
             return None
@@ -93,7 +93,7 @@ class UndecidedKicks:
         after_s = (event.ts_us - number(shot, "kick_us")) * 1e-6
         way_m = math.hypot(x_m - number(shot, "kick_x_m"), y_m - number(shot, "kick_y_m"))
         fast = p.wide_speed_m_s, "shot.wide_speed_m_s"
-        headed = self._is_headed(shot) and not taken
+        headed = not taken and is_headed(shot, p, about)
         if not headed and not at_least("mean speed of the ball", way_m / after_s, *fast, about):
             return None
         return Projection(after_s, y_m, z_m, "mouth" in crossing.variant and z_m < BAR_HEIGHT_M)
@@ -108,14 +108,10 @@ class UndecidedKicks:
     def _shoots_from_there(self, release: EventPayload, positive: bool) -> bool:
         """True if players shoot, or head at goal, from where a ball was kicked."""
         x_m, y_m, p = number(release, "kick_x_m"), number(release, "kick_y_m"), self._p
-        away_m = math.hypot(self._pitch.half_length_m - (x_m if positive else -x_m), y_m)
-        if self._is_headed(release):
+        away_m = self._pitch.goal_distance_m(x_m, y_m, "right" if positive else "left")
+        if is_headed(release, p, self._about):
             return away_m <= p.head_close_m
         return away_m <= p.range_m and opening_rad(x_m, y_m, positive, self._pitch) >= p.open_rad
-
-    def _is_headed(self, release: EventPayload) -> bool:
-        kick_z_m = release.detail.get("kick_z_m")
-        return kick_z_m is not None and float(kick_z_m) >= self._p.headed_m
 
     def _taken(self, release: EventPayload, frame: Frame, now_us: int) -> EventPayload | None:
         """The release as one of the opponent who was at the ball when it was kicked; None without one."""

@@ -34,7 +34,6 @@ from football.payloads import EventPayload, Scalar, payload_as
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
-TEAMS: tuple[Team, Team] = ("home", "away")
 SHAPES = (
     "4-4-2", "4-3-3", "4-2-3-1", "4-1-4-1", "4-4-1-1", "4-3-1-2", "4-2-2-2", "4-5-1", "3-5-2", "3-4-3", "3-4-1-2",
     "3-4-2-1", "3-1-4-2", "5-3-2", "5-4-1", "5-2-3",

@@ -16,12 +16,12 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from detectors.chains.formations import OUTFIELD, TEAMS, Sums, assigned, scaled, template
+from detectors.chains.formations import OUTFIELD, Sums, assigned, scaled, template
 from detectors.control.scene import Scene, keepers_of, outfield
 from detectors.decisions import at_least
 from detectors.emission import make_event
 from detectors.reasons import reason
-from football.match_sheet import MatchSheet, Team
+from football.match_sheet import TEAMS, MatchSheet, Team
 from football.payloads import EventPayload, Scalar, payload_as, payload_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event

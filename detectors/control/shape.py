@@ -17,13 +17,11 @@ from detectors.control.scene import Scene, keepers_of, outfield
 from detectors.decisions import note
 from detectors.emission import make_event
 from detectors.reasons import reason
-from football.match_sheet import MatchSheet, Team
+from football.match_sheet import TEAMS, MatchSheet
 from football.payloads import BodyState, EventPayload, Scalar, payload_as
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
-
-TEAMS: tuple[Team, Team] = ("home", "away")
 
 #: Least number of outfield players with a shape: a line of four and one before it.
 SHAPE_PLAYERS = 5

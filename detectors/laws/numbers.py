@@ -25,12 +25,10 @@ import msgspec
 from detectors.decisions import at_least
 from detectors.emission import make_event, withdrawal
 from detectors.reasons import reason
-from football.match_sheet import MatchSheet, Team, team_of
+from football.match_sheet import TEAMS, MatchSheet, Team, team_of
 from football.payloads import EventPayload, Scalar, frame_of, payload_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
-
-TEAMS: tuple[Team, Team] = ("home", "away")
 
 
 class NumbersParameters(msgspec.Struct, frozen=True):
@@ -187,7 +185,7 @@ class PlayersOnPitch:
         step = int(state.live and not self._have_left(state))
         new = _count_samples(state.new, inside - fielded - set(state.ineligible), set(), event.ts_us, step)
         away = _count_samples(state.away, fielded - inside, outside, event.ts_us, step)
-        if step:
+        if step and self._follows_nobody_off:
             away = self._with_alone(state, away, inside)
         if not state.live:
             away = tuple(self._dated(c, fielded & inside, event.ts_us) for c in away)
@@ -206,7 +204,8 @@ class PlayersOnPitch:
                 is_off = at_least("samples off the pitch", count.samples, p.off_looks, paths[1], "sendoff.suspected")
             elif self._follows_nobody_off:
                 what, path = "samples lost, all others tracked", "players_on_pitch.lost_looks"
-                mostly = count.alone >= p.lost_share * count.samples
+                least, share_path = p.lost_share * count.samples, "players_on_pitch.lost_share"
+                mostly = at_least(what, count.alone, least, share_path, "sendoff.suspected")
                 is_off = mostly and at_least(what, count.alone, p.lost_looks, path, "sendoff.suspected")
             if is_off:
                 state, emitted = self._sent_off(state, event, count.player, count.since_us, 0.7)
@@ -236,10 +235,8 @@ class PlayersOnPitch:
             for team in TEAMS
         }
         return tuple(
-            [
-                msgspec.structs.replace(c, alone=c.alone + (short[team] >= teams.count(team)))
-                for c, team in zip(away, teams, strict=True)
-            ]
+            msgspec.structs.replace(c, alone=c.alone + (short[team] >= teams.count(team)))
+            for c, team in zip(away, teams, strict=True)
         )
 
     def _team(self, player: str) -> Team:

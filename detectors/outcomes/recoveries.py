@@ -115,10 +115,10 @@ class Recovery:
         if is_deflected(event, made, state.deflection):
             return state  # Who deflects the ball has not had it.
         after = RecoveryState(event, contact=state.contact)
-        if state.attempt is not None and payload_of(state.attempt).player == made.player:
+        own, p = state.attempt, self.parameters
+        if own is not None and payload_of(own).player == made.player and event.ts_us - own.ts_us <= p.taker_us:
             # The taker of a restart gains the ball as he kicks it.
-            soon_us = event.ts_us - state.attempt.ts_us
-            after = replace(after, attempt=state.attempt if soon_us <= self.parameters.taker_us else None)
+            after = replace(after, attempt=own)
         if state.gain is None or payload_of(state.gain).team == made.team or made.player in self._keepers:
             return after
         cause = state.loose or state.attempt

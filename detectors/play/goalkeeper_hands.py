@@ -32,7 +32,7 @@ from detectors.emission import make_event
 from detectors.proximity.near import Closest
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar, frame_of, number, payload_as, payload_of, time_us
+from football.payloads import BodyState, EventPayload, Frame, Scalar, frame_of, number, payload_as, payload_of, time_us
 from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -269,8 +269,8 @@ class GoalkeeperHands:
         if ball is not None and ball.z_m <= p.high_m:
             x_m, y_m = ball.x_m, ball.y_m
             if self._pitch.in_penalty_area(x_m, y_m, end_of(x_m)):
-                body = min(frame.players, key=lambda b: math.hypot(b.x_m - x_m, b.y_m - y_m), default=None)
-                if body is not None and body.object_id in self._keepers:
+                body = self._keeper_at(frame, x_m, y_m)
+                if body is not None:
                     dx, dy = x_m - body.x_m, y_m - body.y_m
                     near = math.hypot(dx, dy) <= (self._leave_m if state.grip else self._enter_m)
                     if near and ball.z_m < p.low_m:
@@ -299,13 +299,18 @@ class GoalkeeperHands:
         if not at_most(what, left_m_s, p.kicked_m_s, "keeper.kicked_m_s", about) or left_m_s >= came_m_s:
             return None
         x_m, y_m = change.x_m, change.y_m
-        body = min(frame.players, key=lambda b: math.hypot(b.x_m - x_m, b.y_m - y_m), default=None)
-        if body is None or body.object_id not in self._keepers:
+        body = self._keeper_at(frame, x_m, y_m)
+        if body is None:
             return None
         dx, dy = x_m - body.x_m, y_m - body.y_m
         if not at_most("the ball from the body", math.hypot(dx, dy), p.dive_m, "keeper.dive_m", about):
             return None
         return Grip(body.object_id, "", body.team, ts_us, ts_us, ts_us, dx, dy, position=(x_m, y_m, z_m))
+
+    def _keeper_at(self, frame: Frame, x_m: float, y_m: float) -> BodyState | None:
+        """The player nearest to a position, if he is a goalkeeper."""
+        body = min(frame.players, key=lambda b: math.hypot(b.x_m - x_m, b.y_m - y_m), default=None)
+        return body if body is not None and body.object_id in self._keepers else None
 
     def _forget_catch(self, state: GripState, caught: Grip, now_us: int, frame: Frame) -> GripState:
         """The state, without the last catch once that is long ago or the ball is seen away from the goalkeeper."""
@@ -314,8 +319,8 @@ class GoalkeeperHands:
         if body is not None and frame.ball is not None:
             away_m = math.hypot(frame.ball.x_m - body.x_m, frame.ball.y_m - body.y_m)
             is_away = away_m > self.parameters.away_m
-        is_over = state.grip is None and now_us - caught.last_us > self.parameters.again_us
-        return GripState(state.grip, state.peak, state.feet) if is_away or is_over else state
+        long_ago = state.grip is None and now_us - caught.last_us > self.parameters.again_us
+        return GripState(state.grip, state.peak, state.feet) if is_away or long_ago else state
 
     def _at_feet(self, state: GripState, player: str, now_us: int) -> GripState:
         feet = state.feet

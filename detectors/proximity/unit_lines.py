@@ -21,13 +21,12 @@ from detectors.decisions import at_least
 from detectors.emission import make_event
 from detectors.reasons import reason
 from detectors.signals.kernels.grouping_kernel import best_groups
-from football.match_sheet import MatchSheet, Team
+from football.match_sheet import TEAMS, MatchSheet, Team
 from football.payloads import EventPayload, Frame, Scalar, frame_of, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 LINES = ("defence", "midfield", "attack")
-TEAMS: tuple[Team, Team] = ("home", "away")
 
 
 class UnitLineParameters(msgspec.Struct, frozen=True):

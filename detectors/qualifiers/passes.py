@@ -185,11 +185,9 @@ class Cross(PassQualifier):
     and moves towards the middle. So where the ball was sent counts, not where an opponent stopped it. It goes into the
     penalty area or, in the air, not beyond the top of the penalty arc; from a wing or, in the air, from a half-space
     outside that area. A fast ball from a wing into the area is one by the direction in which it was sent, though it is
-    blocked at once, or goes out. A cut-back goes backwards and
-    inwards from within the penalty area, outside the width of the goal area. Neither need arrive.
-    Predicted if a mate seems to reach the ball there, or by its direction; withdrawn if it ended elsewhere untouched by
-    opponents.
-    ``detail``: ``final``.
+    blocked at once, or goes out past the goal. A cut-back goes backwards and inwards from within the penalty area,
+    outside the width of the goal area. Neither need arrive. Predicted if a mate seems to reach the ball there, or by
+    its direction; withdrawn if it ended elsewhere untouched by opponents. ``detail``: ``final``.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: CrossParameters | None = None) -> None:

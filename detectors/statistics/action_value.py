@@ -23,8 +23,7 @@ from detectors.decisions import at_most
 from detectors.emission import make_event, shown_us
 from detectors.reasons import reason
 from detectors.statistics.action_features import NAMES, STATE, Action, features
-from detectors.statistics.tallies import TEAMS
-from football.match_sheet import MatchSheet, Team
+from football.match_sheet import TEAMS, MatchSheet, Team
 from football.payloads import EventPayload, Scalar, number, payload_of
 from football.pitch import pitch_of
 from football.untrusted import read_toml

@@ -23,8 +23,8 @@ import numpy.typing as npt
 from detectors.reasons import reason
 from detectors.signals.kernels.pace_kernel import add_load
 from detectors.signals.smoothed_speed import PlayerSpeeds
-from detectors.statistics.tallies import TEAMS, statistic
-from football.match_sheet import Team
+from detectors.statistics.tallies import statistic
+from football.match_sheet import TEAMS, Team
 from football.payloads import SIDES, Scalar, payload_as
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event

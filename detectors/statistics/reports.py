@@ -19,7 +19,7 @@ import msgspec
 from detectors.bodies.running import CLASSES, Run, Runs
 from detectors.emission import make_event
 from detectors.reasons import reason
-from football.match_sheet import Team
+from football.match_sheet import TEAMS, Team
 from football.payloads import EventPayload, Scalar, payload_as, payload_of, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -27,8 +27,6 @@ from middleware.events import Event
 #: Windows in microseconds by name, the longest last; of the whole match 0.
 WINDOWS_US = {"1 min": 60_000_000, "5 min": 300_000_000, "20 min": 1_200_000_000, "match": 0}
 _LONGEST_US = 1_200_000_000
-
-TEAMS: tuple[Team, Team] = ("home", "away")
 
 
 class ReportParameters(msgspec.Struct, frozen=True):

@@ -10,8 +10,8 @@ import msgspec
 from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_most
 from detectors.reasons import reason
-from detectors.statistics.tallies import TEAMS, Tally, count, plus, statistic
-from football.match_sheet import Team
+from detectors.statistics.tallies import Tally, count, plus, statistic
+from football.match_sheet import TEAMS, Team
 from football.payloads import Scalar, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event

@@ -13,8 +13,6 @@ from football.match_sheet import Team
 from football.payloads import EventPayload, Scalar
 from middleware.events import Event
 
-TEAMS: tuple[Team, Team] = ("home", "away")
-
 #: Number by name; a name begins with its team. It is never changed after it was made.
 Tally = Mapping[str, float]
 

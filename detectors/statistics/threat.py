@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from detectors.statistics.tallies import TEAMS, statistic
-from football.match_sheet import MatchSheet, Team
+from detectors.statistics.tallies import statistic
+from football.match_sheet import TEAMS, MatchSheet, Team
 from football.payloads import Scalar, payload_of
 from football.pitch import Pitch, pitch_of
 from middleware.detector import NOTHING, Spec, Step

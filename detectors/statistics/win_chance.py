@@ -17,8 +17,8 @@ import msgspec
 
 from detectors.decisions import at_least
 from detectors.reasons import reason
-from detectors.statistics.tallies import TEAMS, statistic
-from football.match_sheet import Team
+from detectors.statistics.tallies import statistic
+from football.match_sheet import TEAMS, Team
 from football.payloads import Scalar, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
