@@ -6,7 +6,7 @@ A limb with a transmitter within the contact band played the ball. Farther from 
 did, and the height of the ball decides which: from the shoulders to a leap's height the head, from the hip up the
 chest. Limbs without transmitters are no evidence: where only feet are known, a ball at chest height may have been
 caught; where no limbs are, a low ball was played by an unknown leg: *other*. The same holds of a ball that rests at
-that height before or after: hands hold it there.
+that height before or after, and of one at a touch line while play is dead, as at a throw-in: hands hold it there.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, height_m, number, payload_of
+from football.pitch import Pitch, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
+#: Play ends, and goes on.
+PLAY = ("phase.dead", "phase.live")
 PARTS = ("left foot", "right foot", "head", "chest", "left hand", "right hand", "other")
 
 
@@ -38,6 +41,7 @@ class BodyPartParameters(msgspec.Struct, frozen=True):
         head_most_m: greatest height of the head.
         leap_m: without jumps, a ball headed above it was headed in a leap.
         held_m_s: a ball no faster before or after its contact was, or is, held.
+        touch_m: a ball that is played from this near to a touch line, or beyond it, while play is dead is thrown in.
         guess_confidence: confidence if height alone decides, or a limb between the two distances.
     """
 
@@ -48,11 +52,15 @@ class BodyPartParameters(msgspec.Struct, frozen=True):
     head_most_m: Annotated[float, reason("hierarchy 5.3")] = 2.6
     leap_m: Annotated[float, reason("ours: a tall player's brow")] = 2.0
     held_m_s: Annotated[float, reason("as of 5.5")] = 1.5
+    touch_m: Annotated[
+        float,
+        reason("Law 15: from where it went out; measured places are wrong by decimetres, and arms reach in."),
+    ] = 1.5
     guess_confidence: Annotated[float, reason("ours")] = 0.6
 
 
-def body_part_of(contact: Contact, p: BodyPartParameters, has_height: bool) -> tuple[str, float]:
-    """The part of the body that made a contact, and the confidence.
+def body_part_of(contact: Contact, p: BodyPartParameters, has_height: bool, thrown: bool = False) -> tuple[str, float]:
+    """The part of the body that made a contact, and the confidence; ``thrown``: the ball is not headed, if high.
 
     >>> from detectors.emission import make_event
     >>> from football.payloads import EventPayload
@@ -82,10 +90,19 @@ def body_part_of(contact: Contact, p: BodyPartParameters, has_height: bool) -> t
         and not is_over(what, high, p.head_most_m, "body_part.head_most_m")
     ):
         slower_m_s = min(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s"))
-        if at_most("the slower speed of the ball", slower_m_s, p.held_m_s, "body_part.held_m_s"):
+        if thrown or at_most("the slower speed of the ball", slower_m_s, p.held_m_s, "body_part.held_m_s"):
             return "other", p.guess_confidence
         return "chest" if is_under(what, high, p.head_m, "body_part.head_m") else "head", sure
     return (limb.limb.replace("_", " "), p.guess_confidence) if limb is not None else ("other", p.guess_confidence)
+
+
+def is_thrown_in(contact: Contact, dead: bool, pitch: Pitch, p: BodyPartParameters) -> bool:
+    """True of a contact at a touch line, or beyond it, while play is dead."""
+    y_m = payload_of(contact.event).y_m
+    if not dead or y_m is None:
+        return False
+    inside_m = pitch.half_width_m - abs(y_m)
+    return at_most("the ball inside the touch line", inside_m, p.touch_m, "body_part.touch_m", contact.event.kind)
 
 
 class BodyPart:
@@ -97,11 +114,12 @@ class BodyPart:
     def __init__(self, sheet: MatchSheet, parameters: BodyPartParameters | None = None) -> None:
         self.parameters = parameters or BodyPartParameters()
         self._has_height = sheet.quality.ball_height
+        self._pitch = pitch_of(sheet)
         self.spec = Spec(
             name="body_part",
             number="5.3",
             level=5,
-            inputs=CONTACTS,
+            inputs=(*CONTACTS, *PLAY),
             outputs=("bodypart",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="kloppy, SPADL and StatsBomb (body parts); numbers ours",
@@ -109,17 +127,21 @@ class BodyPart:
             details={"bodypart": ("contact", "distance_m", "limb_m")},
         )
 
-    def initial(self) -> None:
-        """Each contact by itself."""
+    def initial(self) -> bool:
+        """True while play is dead."""
+        return False
 
-    def step(self, state: None, event: Event) -> Step[None]:
-        """Emit the part of a contact."""
-        return None, (self._emit(contact_of(event)),)
+    def step(self, state: bool, event: Event) -> Step[bool]:
+        """Follow play; emit the part of a contact."""
+        if event.kind in PLAY:
+            return event.kind == "phase.dead", NOTHING
+        return state, (self._emit(contact_of(event), state),)
 
-    def _emit(self, contact: Contact) -> Event:
+    def _emit(self, contact: Contact, dead: bool) -> Event:
         made = contact.event
         payload = payload_of(made)
-        part, sure = body_part_of(contact, self.parameters, self._has_height)
+        thrown = is_thrown_in(contact, dead, self._pitch, self.parameters)
+        part, sure = body_part_of(contact, self.parameters, self._has_height, thrown)
         detail: dict[str, Scalar] = {"contact": made.kind, "distance_m": payload.detail["distance_m"]}
         mine = [r for r in contact.candidates if r.object_id == payload.player and r.limb.replace("_", " ") == part]
         if mine:
@@ -149,8 +171,11 @@ class HeaderParameters(msgspec.Struct, frozen=True):
     jump_us: Annotated[int, reason("hierarchy 5.4")] = 400_000
 
 
-#: Each player's last take-off: event time in microseconds.
-Jumps = tuple[tuple[str, int], ...]
+class HeaderState(msgspec.Struct, frozen=True, gc=False):
+    """State: each player's last take-off (event time); true while play is dead."""
+
+    jumps: tuple[tuple[str, int], ...] = ()
+    dead: bool = False
 
 
 class Header:
@@ -170,11 +195,12 @@ class Header:
         # 3.5 reports jumps where each player has a transmitter on each foot.
         feet = {"left_foot", "right_foot"} <= {*sheet.quality.limbs}
         self._jumps = feet and not sheet.quality.framed
+        self._pitch = pitch_of(sheet)
         self.spec = Spec(
             name="header",
             number="5.4",
             level=5,
-            inputs=(*(("jump.take_off",) if self._jumps else ()), *CONTACTS),
+            inputs=(*(("jump.take_off",) if self._jumps else ()), *CONTACTS, *PLAY),
             outputs=("header",),
             parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self._parts)},
             source="Opta qualifier 'Head'",
@@ -183,32 +209,33 @@ class Header:
             details={"header": ("speed_before_m_s", "speed_after_m_s")},
         )
 
-    def initial(self) -> Jumps:
+    def initial(self) -> HeaderState:
         """No jump."""
-        return ()
+        return HeaderState()
 
-    def step(self, state: Jumps, event: Event) -> Step[Jumps]:
-        """Remember jumps; judge each contact."""
+    def step(self, state: HeaderState, event: Event) -> Step[HeaderState]:
+        """Remember jumps, follow play, and judge each contact."""
+        if event.kind in PLAY:
+            return msgspec.structs.replace(state, dead=event.kind == "phase.dead"), NOTHING
         if event.kind == "jump.take_off":
             payload = payload_of(event)
             oldest_us = event.ts_us - self.parameters.jump_us
-            recent = tuple(j for j in state if j[0] != payload.player and j[1] >= oldest_us)
-            return (*recent, (payload.player, event.ts_us)), NOTHING
+            recent = tuple(j for j in state.jumps if j[0] != payload.player and j[1] >= oldest_us)
+            return msgspec.structs.replace(state, jumps=(*recent, (payload.player, event.ts_us))), NOTHING
         contact = contact_of(event)
-        if body_part_of(contact, self._parts, True)[0] != "head":
-            return state, NOTHING
-        return state, (self._emit(contact, state),)
+        thrown = is_thrown_in(contact, state.dead, self._pitch, self._parts)
+        part, sure = body_part_of(contact, self._parts, True, thrown)
+        return state, (self._emit(contact, state, sure),) if part == "head" else NOTHING
 
-    def _emit(self, contact: Contact, jumps: Jumps) -> Event:
+    def _emit(self, contact: Contact, state: HeaderState, sure: float) -> Event:
         made = contact.event
         payload = payload_of(made)
         if self._jumps:
-            off_us, most_us = made.ts_us - dict(jumps).get(payload.player, -(2**62)), self.parameters.jump_us
+            off_us, most_us = made.ts_us - dict(state.jumps).get(payload.player, -(2**62)), self.parameters.jump_us
             what, about = "time since the take-off", payload.player
             leapt = off_us >= 0 and at_most(what, off_us, most_us, "header.jump_us", about)
         else:
             leapt = is_over("height of the ball", height_m(payload), self._parts.leap_m, "body_part.leap_m")
-        _, sure = body_part_of(contact, self._parts, True)
         detail: dict[str, Scalar] = {name: payload.detail[name] for name in ("speed_before_m_s", "speed_after_m_s")}
         variant = "jumping" if leapt else "standing"
         played = EventPayload(

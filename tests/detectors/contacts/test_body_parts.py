@@ -99,3 +99,25 @@ def test_a_header_is_jumping_if_its_player_left_the_ground_shortly_before(took_o
 def test_a_volley_is_no_header():
     events = [closest(0, "home_2", dx_m=0.3), peak(40_000), *clock(0, 40_000, 80_000)]
     assert chained(events, PlayerHitsBall(MatchSheet()), Header(MatchSheet())) == []
+
+
+@pytest.mark.parametrize(
+    ("y_m", "play", "made"),
+    [
+        (-33.4, ("phase.dead",), []),
+        (36.6, ("phase.dead",), []),
+        (32.4, ("phase.dead",), ["header"]),  # play may go on without a seen restart
+        (-33.4, (), ["header"]),
+        (-33.4, ("phase.dead", "phase.live"), ["header"]),
+    ],
+)
+def test_who_throws_in_does_not_head_the_ball(y_m: float, play: tuple[str, ...], made: list[str]):
+    sheet = MatchSheet()
+    high = peak(40_000)
+    speeds = {**high.payload.detail, "speed_before_m_s": 9.0}
+    high = replace(high, payload=replace(high.payload, y_m=y_m, z_m=1.9, detail=speeds))
+    changes = [make_event(kind, at_us, kind, EventPayload()) for at_us, kind in enumerate(play, 10_000)]
+    events = [*changes, closest(0, "home_2", dx_m=0.3), high, *clock(0, 40_000, 80_000)]
+    hits = PlayerHitsBall(sheet)
+    assert [e.kind for e in chained(events, hits, Header(sheet))] == made
+    assert [e.payload.variant for e in chained(events, hits, BodyPart(sheet))] == ["head" if made else "other"]
