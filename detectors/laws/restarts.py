@@ -14,8 +14,9 @@ the ball out, only the confidence is lower (``doubt``).
 | throw-in | touchline | elsewhere | |
 | corner kick | goal line | within ``corner_m`` of a corner | not by the defenders of that end |
 | goal kick | goal line | elsewhere | not beside the flag |
+| corner kick | stop or goal | within ``arc_m`` of a corner | not by the defenders of that end |
+| throw-in | stop or goal | within ``touch_line_m`` of a touchline | the taker stands outside it |
 | dropped ball | stop | anywhere | the referee held it, nobody near, and let it fall |
-| throw-in | stop | within ``touch_line_m`` of a touchline | the taker stands outside it |
 | corner kick | stop or goal | within ``corner_m`` of a corner | not by the defenders of that end |
 | penalty kick | stop or goal | within ``penalty_mark_m`` of a mark | few in that area; not by its defenders [1] |
 | goal kick | goal | in the goal area of the taker's team | |

@@ -86,6 +86,14 @@ def _lateness_us(flag: Flag, p: FlagParameters) -> tuple[int, int]:
     return usual_us, min(2 * usual_us + p.sooner_us, p.late_us)
 
 
+def denies(flag: Flag, p: FlagParameters, now_us: int, kick_us: int) -> bool:
+    """True if the flag has said dead since before a restart, and can no longer be late about that."""
+    if flag.alive is not False or flag.changed_us > kick_us:
+        return False
+    since_us, about = now_us - kick_us, "phase.dead"
+    return at_least("time since the restart", since_us, p.late_us, "phase.flag.late_us", about)
+
+
 def stopped_by_flag_us(
     flag: Flag, p: FlagParameters, now_us: int, live_us: int, played_us: Sequence[int], whistle_us: int
 ) -> int | None:

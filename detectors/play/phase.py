@@ -41,6 +41,7 @@ import msgspec
 from detectors.ball.lines import IN_LINES, OUT_LINES
 from detectors.decisions import at_least, is_over
 from detectors.emission import make_event
+from detectors.play.alive_flag import denies
 from detectors.play.dead_ball_kicks import (
     JUMPED,
     NO_REST,
@@ -408,8 +409,10 @@ class PlayPhase:
         if ended is not None:
             left = self._kicks.left_from(ended, now_us, frame, ball, rest)
             after, (live,) = self._resume(ended, now_us, ball, left)
-            return after, (*self._kicks.stopped_before(state, live, left, now_us), live)
-        if (begun := self._unseen.ended(state, now_us, frame, ball, rest)) is not None:
+            if not self._is_none(state, live, now_us):
+                return after, (*self._kicks.stopped_before(state, live, left, now_us), live)
+        begun = self._unseen.ended(state, now_us, frame, ball, rest)
+        if begun is not None and not self._is_none(state, begun[1][-1], now_us):
             return begun
         case = self._case(state, now_us, frame, ball, slow, rest)
         # A ball that has just left where it lay may still prove to be a restart.
@@ -420,13 +423,19 @@ class PlayPhase:
         if case is not None and not left_now:
             finding = self._played_on(state, case)
             if finding is not None:
-                return self._correct(state, case, finding, now_us, ball)
+                after, (live,) = self._correct(state, case, finding, now_us, ball)
+                if not self._is_none(state, live, now_us):
+                    return after, (live,)
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
             played=state.played, turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest,
             watch=state.watch, spread_m=state.spread_m, flag=state.flag,
         )  # fmt: skip
         return after, NOTHING
+
+    def _is_none(self, state: PhaseState, live: Event, now_us: int) -> bool:
+        """True of a restart that the alive flag still denies when it can no longer be late about it."""
+        return denies(state.flag, self.parameters.flag, now_us, time_us(payload_of(live), "kick_us"))
 
     def _case(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest

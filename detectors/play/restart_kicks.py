@@ -43,6 +43,7 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
         centre_players_m: within this distance of the centre spot stand players of one team only at a kick-off.
         halfway_slack_m: players this far beyond the halfway line are in the other half at a kick-off.
         corner_m: greatest distance of the ball from the nearest corner at a corner kick.
+        arc_m: so near to a corner the ball is kicked, not thrown in.
         goal_area_slack_m: greatest distance of the ball outside the goal area at a goal kick.
         behind_line_m: greatest distance of the ball behind the goal line at a corner kick or goal kick.
         touch_slack_m: greatest distance of the ball inside the touchline at a throw-in.
@@ -61,6 +62,9 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
     centre_players_m: Annotated[float, reason("StreamTeam's radius of the kick-off.")] = 5.0
     halfway_slack_m: Annotated[float, reason("StreamTeam's distance from the halfway line.")] = 5.0
     corner_m: Annotated[float, reason("The arc's 1 m and the radius of StreamTeam's box, 2 m.")] = 3.0
+    arc_m: Annotated[
+        float, reason("Law 17: within a metre of the corner; places of optical tracking are wrong by decimetres.")
+    ] = 1.5
     goal_area_slack_m: Annotated[
         float, reason("Ours: a goalkeeper may kick a rolling ball, which the track shows up to this far outside.")
     ] = 1.5
@@ -84,8 +88,12 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
     taker_inside_m: Annotated[float, reason("Law 15: on the line or outside; a track errs by some decimetres.")] = 0.15
     taker_outside_m: Annotated[float, reason("The same throw-in: the thrower stood 0.13 m outside.")] = 0.0
     penalty_mark_m: Annotated[
-        float, reason("Law 14 has the mark itself; ragged generated matches (506, 507): tracked up to 0.6 m off.")
-    ] = 1.0
+        float,
+        reason(
+            "Law 14 has the mark itself; ragged generated matches: tracked 0.6 (506, 507) and 1.2 m off (704). How the "
+            "players stand shows that it is no indirect free kick."
+        ),
+    ] = 2.0
     penalty_players: Annotated[int, reason("The taker, and one player who runs in early.")] = 2
     penalty_edge_m: Annotated[float, reason("The goalkeeper stands on his line. Ours.")] = 1.0
     shoot_out_circle_m: Annotated[float, reason("Law 10: the centre circle, and people who lean out of it.")] = 12.0
@@ -130,6 +138,12 @@ def at_corner(pitch: Pitch, p: RestartKickParameters, x_m: float, y_m: float) ->
     """True if the ball is where corner kicks are taken (Law 17)."""
     distance_m, about = pitch.corner_distance_m(x_m, y_m), "restart.corner"
     return at_most("the ball from the nearest corner", distance_m, p.corner_m, "restart_kick.corner_m", about)
+
+
+def in_arc(pitch: Pitch, p: RestartKickParameters, x_m: float, y_m: float) -> bool:
+    """True if the ball is so near to a corner that it can hardly have gone out over the touchline there."""
+    distance_m, about = pitch.corner_distance_m(x_m, y_m), "restart.corner"
+    return at_most("the ball from the nearest corner", distance_m, p.arc_m, "restart_kick.arc_m", about)
 
 
 def at_centre(p: RestartKickParameters, x_m: float, y_m: float) -> bool:
@@ -214,6 +228,8 @@ def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> 
     if live.variant == "goal line":
         # Defenders have no corner kick: before the ball ran out, the referee had stopped play.
         return "goal_kick" if not corner else "free_kick" if by_defenders else "corner"
+    if corner and not by_defenders and in_arc(pitch, p, x_m, y_m):
+        return "corner"
     taker_y_m = live.detail["taker_y_m"]
     if is_thrown(pitch, p, y_m, taker_y_m if isinstance(taker_y_m, float) else None):
         return "throw_in"

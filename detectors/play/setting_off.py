@@ -269,9 +269,9 @@ def ready_at(watch: Watch, p: SettingOffParameters, pitch: Pitch, cause: str) ->
             continue
         if stand.since_us <= watch.off_us - p.stood_us and stand.last_us >= watch.off_us - p.runs_up_us:
             x_m, y_m = stand.body.x_m, stand.body.y_m
-            if cause == "goal line":
-                x_m, y_m = math.copysign(pitch.half_length_m, x_m), math.copysign(pitch.half_width_m, y_m)
-            elif stand.shape:
+            if stand.shape:
                 x_m = y_m = 0.0
+            elif cause == "goal line":
+                x_m, y_m = math.copysign(pitch.half_length_m, x_m), math.copysign(pitch.half_width_m, y_m)
             return Rest(stand.since_us, stand.last_us, x_m, y_m, stand.body, 0.0, stand.shape)
     return None

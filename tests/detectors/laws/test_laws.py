@@ -58,9 +58,9 @@ def in_order(*events: Event) -> list[Event]:
 # -- 9.6
 
 
-def penalty(rest_s: float = 5.0, **moved: tuple[float, float]):
-    """A ball that lies on the right penalty mark for some seconds and is then kicked at the goal."""
-    mark = (41.5, 0.0, 0.1)
+def penalty(rest_s: float = 5.0, off_m: float = 0.0, **moved: tuple[float, float]):
+    """A ball that lies on the right penalty mark, or is tracked beside it, and is then kicked at the goal."""
+    mark = (41.5 + off_m, 0.0, 0.1)
     way = [*path((20.0, 0.0, 0.1), mark, 4.0), *stay(mark, rest_s), *path(mark, (53.5, 2.0, 0.8), 0.6)]
     others = {f"away_{n}": (30.0, -20.0 + 4 * n) for n in range(2, 12)} | {"away_1": (52.3, 0.0), "home_9": (41.0, 0.0)}
     return concluded(scene(way, cast(**{**others, **moved})), SHEET, "restart.")
@@ -69,6 +69,7 @@ def penalty(rest_s: float = 5.0, **moved: tuple[float, float]):
 def test_a_kick_from_the_mark_with_an_empty_area_is_a_penalty_kick():
     assert rows_of(penalty()) == [("restart.penalty", "", "home")]
     assert rows_of(penalty(away_4=(42.0, 6.0))) == [("restart.penalty", "", "home")]
+    assert rows_of(penalty(off_m=1.3)) == [("restart.penalty", "", "home")]
 
 
 def test_a_kick_from_the_mark_through_a_crowd_is_a_free_kick():

@@ -218,6 +218,12 @@ def test_after_a_stop_at_the_line_who_stands_outside_throws():
     assert ("restart.free_kick", "short", "away") in story(way, cast(away_6=(10.0, 33.2)))
 
 
+def test_a_ball_in_the_corner_is_kicked_though_its_taker_stands_outside_the_touchline():
+    spot = (52.1, 33.6)
+    way = [*path((44.0, 28.0), spot, 2.0), *stay(spot, 5.0), *path(spot, (45.0, 4.0), 1.4)]
+    assert ("restart.corner", "left", "home") in story(way, cast(home_5=(52.0, 34.4)))
+
+
 def test_a_stream_that_starts_while_the_ball_is_played_says_nothing():
     way = [*path((-0.5, -2.0), (-12.0, 2.0), 1.0), *path((-12.0, 2.0), (-14.0, -20.0), 2.0)]
     assert story(way) == []

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from detectors.arrivals import instant_arrivals
-from detectors.play.alive_flag import NO_FLAG, Flag, FlagParameters, flagged, stopped_by_flag_us
+from detectors.play.alive_flag import NO_FLAG, Flag, FlagParameters, denies, flagged, stopped_by_flag_us
 from detectors.play.phase import PlayPhase
 from football.match_sheet import MatchSheet
 from football.packets import Packet, pack_instant
@@ -101,6 +101,21 @@ def test_a_stop_by_the_flag_is_dated_as_late_as_the_flag_is(
     flag: Flag, now_s: float, live_s: float, played_s: tuple[float, ...], since_s: float | None
 ):
     assert stopped(flag, now_s, live_s, *played_s) == since_s
+
+
+@pytest.mark.parametrize(
+    ("flag", "now_s", "kick_s", "is_none"),
+    [
+        (late(), 104.0, 100.4, True),
+        (late(), 103.0, 100.4, False),
+        (late(), 104.0, 99.9, False),
+        (Flag(True, 100_000_000), 104.0, 100.4, False),
+        (NO_FLAG, 104.0, 100.4, False),
+    ],
+    ids=["denied", "it may be late", "the flag of the stop after", "alive", "never said"],
+)
+def test_a_restart_is_none_if_the_flag_denies_it_when_it_can_no_longer_be_late(flag, now_s, kick_s, is_none):
+    assert denies(flag, P, round(now_s * 1e6), round(kick_s * 1e6)) is is_none
 
 
 def test_how_late_the_flag_is_shows_at_balls_that_were_seen_to_go_out():

@@ -244,10 +244,13 @@ def test_a_throw_that_was_not_seen_is_dated_by_when_the_thrower_leaves(held: boo
     thrown_us = len(way) * 40_000
     way += [*path(spot, to, 1.0), *path(to, (-7.0, 20.0), 4.0)]
     seen = unseen(scene(way, cast(home_3=(5.0, 34.5))), thrown_us - 400_000, thrown_us + 3_600_000, held=held)
-    found = concluded(moving(seen, "home_3", thrown_us + 400_000, 0.0, -2.5), SHEET, "play.live", "restart.")
+    events = moving(seen, "home_3", thrown_us + 400_000, 0.0, -2.5)
+    found = concluded(events, SHEET, "play.live", "restart.")
     assert rows_of(found) == [("restart.throw_in", "", "home"), ("play.live", "touch", "home")]
     assert found[-1].payload.detail["kick_us"] == pytest.approx(thrown_us, abs=300_000)
     assert found[0].dated_us == found[-1].payload.detail["kick_us"], "though it was known seconds later"
+    denied = [word(at_us, 0.0) for at_us in range(2_000_000, events[-1].ts_us, 1_000_000)]
+    assert concluded([*events, *denied], SHEET, "play.live", "restart.") == [], "the flag can no longer be late"
 
 
 @pytest.mark.parametrize("leaves", [True, False])

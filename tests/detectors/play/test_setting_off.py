@@ -81,9 +81,11 @@ def test_a_ball_that_is_slow_for_moments_when_it_is_seen_again_has_been_kicked_o
     assert 3.8e6 <= kick_off.ts_us <= 4.1e6
 
 
-def test_a_half_that_ended_with_the_ball_out_is_followed_by_a_kick_off_that_nobody_sees():
-    events = found(filmed(OUT, 9.0, 7.0, cast(home_9=(0.4, 0.0), home_10=(-1.0, 2.0))))
-    assert ("restart.kick_off", "", "home") in rows_of(events)
+@pytest.mark.parametrize("end_m", [(0.0, 36.0), (54.0, 25.0)], ids=["over touch", "over the goal line"])
+def test_a_half_that_ended_with_the_ball_out_is_followed_by_a_kick_off_that_nobody_sees(end_m: Point):
+    out = [*path((end_m[0] * 0.9, 25.0), end_m, 1.0), *stay(end_m, 1.0)]
+    events = found(filmed(out, 9.0, 7.0, cast(home_9=(0.4, 0.0), home_10=(-1.0, 2.0))))
+    assert [row for row in rows_of(events) if row[0].startswith("restart.")] == [("restart.kick_off", "", "home")]
 
 
 @pytest.mark.parametrize("off_s", [7.0, 99.0], ids=["nobody stands ready", "nobody sets off"])
