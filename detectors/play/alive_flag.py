@@ -94,6 +94,24 @@ def denies(flag: Flag, p: FlagParameters, now_us: int, kick_us: int) -> bool:
     return at_least("time since the restart", since_us, p.late_us, "phase.flag.late_us", about)
 
 
+def restarted_by_flag_us(flag: Flag, p: FlagParameters, dead_us: int, kick_us: int, at_us: int) -> int:
+    """When a restart that nobody saw was taken; if the flag does not allow for ``kick_us``, by how late it usually is.
+
+    Args:
+        flag: what it says.
+        p: limits.
+        dead_us: the ball counts as dead since then.
+        kick_us: the time that ball and players show.
+        at_us: it was not taken later.
+    """
+    if not flag.alive or flag.changed_us <= dead_us:
+        return kick_us
+    usual_us, most_us = _lateness_us(flag, p)
+    if flag.changed_us - most_us <= kick_us <= flag.changed_us:
+        return kick_us
+    return max(min(flag.changed_us - usual_us, at_us), dead_us + 1)
+
+
 def stopped_by_flag_us(
     flag: Flag, p: FlagParameters, now_us: int, live_us: int, played_us: Sequence[int], whistle_us: int
 ) -> int | None:

@@ -456,7 +456,7 @@ class PlayPhase:
         ended = self._kicks.ended(state, now_us, frame, ball, rest, self._quick)
         if ended is None:
             return case
-        return with_restart(case, live_event(ended, p.rest, now_us, ball, rest, None), p.evidence)
+        return with_restart(case, live_event(ended, p, now_us, ball, rest, None), p.evidence)
 
     def _played_on(self, state: PhaseState, case: Case) -> Finding | None:
         """The evidence that play goes on, if it suffices."""
@@ -478,7 +478,7 @@ class PlayPhase:
             live = self._unseen.restart(state, at_us, ball, played_us, contacts[0] if contacts else None)
             if live is None:
                 begun_us = self._unseen.begun_us(state, played_us)
-                live = live_event(state, self.parameters.rest, at_us, ball, NO_REST, begun_us)
+                live = live_event(state, self.parameters, at_us, ball, NO_REST, begun_us)
         live = corrected(live, finding, tuple(c.id for c in contacts if c.id != live.id))
         played = contacts[-1:]
         after = turned(state, "live", payload_of(live).variant, played=played, turned_us=live.ts_us)
@@ -486,5 +486,5 @@ class PlayPhase:
 
     def _resume(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> Step[PhaseState]:
         """Bring the ball into play by a kick from rest."""
-        live = live_event(state, self.parameters.rest, now_us, ball, rest, None)
+        live = live_event(state, self.parameters, now_us, ball, rest, None)
         return turned(state, "live", state.cause, turned_us=now_us), (live,)

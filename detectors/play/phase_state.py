@@ -9,8 +9,8 @@ import msgspec
 from detectors.contacts.contact_attribution import SPREAD_BEGIN_M
 from detectors.decisions import at_least
 from detectors.emission import make_event
-from detectors.play.alive_flag import NO_FLAG, Flag
-from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, is_dropped, kicked_us, nearest
+from detectors.play.alive_flag import NO_FLAG, Flag, restarted_by_flag_us
+from detectors.play.dead_ball_kicks import NO_REST, Rest, is_dropped, kicked_us, nearest
 from detectors.play.evidence import Case, Played, with_contact
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.setting_off import NO_WATCH, Watch
@@ -199,14 +199,14 @@ def stalled_event(
 
 
 def live_event(
-    state: PhaseState, p: RestParameters, at_us: int, ball: BallState | None, rest: Rest, fallback_us: int | None,
+    state: PhaseState, p: PhaseParameters, at_us: int, ball: BallState | None, rest: Rest, fallback_us: int | None,
     unseen_us: int = -1,
 ) -> Event:  # fmt: skip
     """The ``phase.live`` that ends a stoppage.
 
     Args:
         state: the stoppage.
-        p: limits of a rest.
+        p: limits of play.
         at_us: its event time.
         ball: the ball then; None while it is lost.
         rest: where it lay before the kick, and its taker.
@@ -216,10 +216,13 @@ def live_event(
     fallback = fallback_us is not None
     taker = None if fallback else rest.taker
     kick_us = unseen_us if unseen_us >= 0 else fallback_us
-    dropped = state.cause == "stop" and kick_us is None and is_dropped(rest, p, ball)
+    dropped = state.cause == "stop" and kick_us is None and is_dropped(rest, p.rest, ball)
+    unseen = kick_us is not None or rest.found_us >= 0
     if kick_us is None:
         assert ball is not None
-        kick_us = kicked_us(rest, p, at_us, ball)
+        kick_us = kicked_us(rest, p.rest, at_us, ball)
+    if unseen:
+        kick_us = restarted_by_flag_us(state.flag, p.flag, state.turned_us, kick_us, at_us)
     place = rest if not fallback or ball is None else ball
     detail: dict[str, Scalar] = {
         "line": state.line,

@@ -65,7 +65,7 @@ class UnseenBall:
             ) or (watch.fresh_us >= kick_us - p.rest.carried_us and not self.pitch.inside(ball.x_m, ball.y_m)):
                 return None
         at_us = max(kick_us, now_us - p.evidence.window_us + 1, state.turned_us + 1)
-        live = live_event(ended, p.rest, at_us, ball, ready, None, kick_us)
+        live = live_event(ended, p, at_us, ball, ready, None, kick_us)
         # Before a kick-off the ball has been dead, also if the stream began when it lay at the centre already.
         lying = stalled_event(at_us - 1, ready.x_m, ready.y_m, 0.0, "still", ready.since_us)
         dead = (lying,) if state.mode == "unknown" else ()
@@ -175,4 +175,4 @@ class UnseenBall:
             and at_most("the taker from the ball", left_rest.taker_m, p.reach_m, "phase.reach_m", about)
             and may_restart(self.pitch, self.kick, state.cause, state.line, left_rest.x_m, left_rest.y_m)
         )
-        return live_event(state, p.rest, at_us, ball, left_rest, None, kick_us) if taken else None
+        return live_event(state, p, at_us, ball, left_rest, None, kick_us) if taken else None
