@@ -15,6 +15,7 @@ import msgspec
 from detectors.decisions import at_least, at_most
 from detectors.play.restart_kicks import PenaltyShape, RestartKickParameters, kick_off_shape, penalty_shape
 from detectors.reasons import reason
+from football.constants import BALL_SPEED_MAX_M_S
 from football.match_sheet import Team
 from football.payloads import BallState, BodyState, Frame
 from football.pitch import Pitch
@@ -34,6 +35,7 @@ class RestParameters(msgspec.Struct, frozen=True):
         along_share: a ball that flies from a player has this share of its way from him along its velocity.
         carried_us: who left the place with a ball that was not seen kicks it at least this long after.
         steady: a ball that was lost is found again after so many positions, each near the one before.
+        steady_us: where it has jumped by less than such a gap shows, it is found after this time.
         left_m: who has taken a kick that was not seen is this far from where the ball lay.
         left_us: he is as far away so long after his kick.
         drop_low_m: least height of a ball that the referee holds for a dropped ball.
@@ -64,6 +66,7 @@ class RestParameters(msgspec.Struct, frozen=True):
         1_000_000
     )
     steady: Annotated[int, reason("As release.steady (5.8).")] = 5
+    steady_us: Annotated[int, reason("So many positions at 25 Hz.")] = 160_000
     left_m: Annotated[float, reason("Ours: a step beyond the ball.")] = 1.0
     left_us: Annotated[
         int, reason("Ragged generated matches, seeds 201 to 205: 0.6 to 1.4 s in four kicks that were not seen.")
@@ -243,12 +246,16 @@ def found_elsewhere(rest: Rest, p: RestParameters, now_us: int, ball: BallState,
 
     It was not seen for ``unseen_us``; or its position was repeated to the last digit, and from there it has jumped.
     """
-    if rest.since_us < 0 or rest.found_us >= 0 or math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m) <= p.bridge_m:
+    if rest.since_us < 0 or rest.found_us >= 0:
+        return None
+    moved_m = math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m)
+    if moved_m <= p.bridge_m:
         return None
     away_us = rest.last_us if unseen_us else rest.fresh_us
     if unseen_us:
         return msgspec.structs.replace(rest, away_us=away_us, found_us=now_us)
-    if ball.run > JUMPED or now_us - away_us < p.frozen_us:
+    jumped = ball.run <= JUMPED or moved_m > BALL_SPEED_MAX_M_S * 1e-6 * (now_us - rest.last_us)
+    if not jumped or now_us - away_us < p.frozen_us:
         return None
     return msgspec.structs.replace(rest, away_us=away_us, found_us=now_us, taker=rest.closest, taker_m=rest.closest_m)
 
@@ -319,7 +326,7 @@ def travelled_m(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> 
     """Distance that the ball has covered from its rest, in metres; -1 without a rest, or if it took too long."""
     if rest.since_us < 0 or now_us - max(rest.last_us, rest.found_us) > p.travel_us:
         return -1.0
-    if rest.found_us >= 0 and ball.run < p.steady:
+    if rest.found_us >= 0 and (ball.run < p.steady or now_us - rest.found_us < p.steady_us):
         return -1.0
     return math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m)
 

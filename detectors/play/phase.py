@@ -256,7 +256,7 @@ class PlayPhase:
             ):
                 return out
         elsewhere: Rest | None = None
-        if unseen_us or ball.run <= JUMPED:
+        if unseen_us or not slow or ball.run <= JUMPED:
             elsewhere = found_elsewhere(rest, self.parameters.rest, now_us, ball, unseen_us)
         if elsewhere is not None:
             rest, slow = elsewhere, False
