@@ -12,9 +12,9 @@ from detectors.emission import make_event
 from detectors.outcomes.saves import keeper_test
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, location_m, payload_of
+from football.payloads import EventPayload, Scalar, location_m, payload_of, time_us
 from football.pitch import pitch_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
@@ -33,19 +33,26 @@ class ShotOutcomeParameters(msgspec.Struct, frozen=True):
 
 
 class ShotState(msgspec.Struct, frozen=True, gc=False):
-    """State: the team that attacks +x; the shot under way."""
+    """State: the team that attacks +x; the shot under way, and whether a goalkeeper has touched it; the outcome of one
+    that left the pitch after he had."""
 
     attacks: Team = ""
     shot: Event | None = None
+    met: bool = False
+    off: Event | None = None
+
+
+#: An ``out`` is of a crossing that is dated within this time of it.
+_SAME_CROSSING_US = 500_000
 
 
 class ShotOutcome:
     """7.1, covering 7.3: ``shot.blocked``, ``shot.deflected``, ``shot.off``.
 
     The first contact of an opponent decides: a goalkeeper's is a save or nothing (7.2); a field player's blocks the
-    shot, or deflects it if the ball goes on to the goal. Without a contact, the line decides. Named by the kick;
-    ``team`` and ``player`` are the shooter's, the position is that of the contact or crossing. ``detail``: ``by`` (the
-    player who blocked or deflected it).
+    shot, or deflects it if the ball goes on to the goal. Without a contact, the line decides; so it does if the restart
+    shows that the goalkeeper had none (6.5). Named by the kick; ``team`` and ``player`` are the shooter's, the position
+    is that of the contact or crossing. ``detail``: ``by`` (the player who blocked or deflected it).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: ShotOutcomeParameters | None = None) -> None:
@@ -56,7 +63,7 @@ class ShotOutcome:
             name="shot_outcome",
             number="7.1",
             level=7,
-            inputs=("ball.crossed", "ball.over_bar", "direction", "hit", "touch", "shot.attempt"),
+            inputs=("ball.crossed", "ball.over_bar", "direction", "hit", "touch", "shot.attempt", "out"),
             outputs=("shot.blocked", "shot.deflected", "shot.off"),
             parameters={"block_us": self.parameters.block_us, "within_us": self.parameters.within_us},
             source="000 Fig 5, 004 (blocked shot); StreamTeam shotOffTarget",
@@ -66,6 +73,8 @@ class ShotOutcome:
                 "shot.off": ("wide left", "wide right", "over"),
             },
             covers=("7.3",),
+            amends=("shot.off",),
+            known={"shot.off": Known("at the line, or when the restart shows that the goalkeeper had no contact")},
             details=dict.fromkeys(("shot.blocked", "shot.deflected"), ("by",)),
         )
 
@@ -77,14 +86,16 @@ class ShotOutcome:
         """Follow a shot, then the first contact or line."""
         payload = payload_of(event)
         if event.kind == "direction":
-            return ShotState(payload.team, state.shot), NOTHING
+            return msgspec.structs.replace(state, attacks=payload.team), NOTHING
         if event.kind == "shot.attempt":
             return ShotState(state.attacks, event), NOTHING
+        if event.kind == "out":
+            return self._out(state, event, payload)
         if state.shot is None:
             return state, NOTHING
         what, since_us, limit_us = "time since the shot", event.ts_us - state.shot.ts_us, self.parameters.within_us
         if not at_most(what, since_us, limit_us, "shot_outcome.within_us"):
-            return ShotState(state.attacks), NOTHING
+            return ShotState(state.attacks, off=state.off), NOTHING
         struck = payload_of(state.shot)
         if event.kind in ("hit", "touch"):
             return self._contact(state, state.shot, struck, event, payload)
@@ -96,8 +107,12 @@ class ShotOutcome:
         """Judge a contact; those before the shot was known belong to its own kick."""
         if event.ts_us <= shot.ts_us:
             return state, NOTHING
-        done = ShotState(state.attacks)
-        if payload.team == struck.team or self._is_keeper(payload):
+        done = ShotState(state.attacks, off=state.off)
+        if payload.team == struck.team:
+            return done, NOTHING
+        if self._is_keeper(payload):
+            return msgspec.structs.replace(state, met=True), NOTHING
+        if state.met:
             return done, NOTHING
         since_us, limit_us = event.ts_us - shot.ts_us, self.parameters.block_us
         if not at_most("time since the shot", since_us, limit_us, "shot_outcome.block_us"):
@@ -120,11 +135,22 @@ class ShotOutcome:
             to_left = (location_m(payload)[1] > 0) == (state.attacks == struck.team)
             variant = "wide left" if to_left else "wide right"
         else:
-            ended = payload.variant.endswith(("touch out", "mouth out"))
-            return (ShotState(state.attacks) if ended and "touch" in payload.variant else state), NOTHING
+            ended = payload.variant.endswith("touch out")
+            return (ShotState(state.attacks, off=state.off) if ended else state), NOTHING
         x_m, y_m, z_m = payload.x_m, payload.y_m, payload.z_m
         off = EventPayload(variant, struck.team, struck.player, x_m, y_m, z_m, payload.confidence)
-        return ShotState(state.attacks), (_named("shot.off", shot, event, off),)
+        outcome = _named("shot.off", shot, event, off)
+        return (ShotState(state.attacks, off=outcome), NOTHING) if state.met else (ShotState(state.attacks), (outcome,))
+
+    def _out(self, state: ShotState, event: Event, payload: EventPayload) -> Step[ShotState]:
+        """Publish the outcome of a shot that a goalkeeper seemed to touch, if the shooter's team touched it last."""
+        off = state.off
+        if off is None or payload.team != payload_of(off).team:
+            return state, NOTHING
+        if abs(time_us(payload, "since_us") - off.ts_us) > _SAME_CROSSING_US:
+            return state, NOTHING
+        outcome = msgspec.structs.replace(off, ts_us=event.ts_us, causes=(*off.causes, event.id), dated_us=off.ts_us)
+        return msgspec.structs.replace(state, off=None), (outcome,)
 
 
 def _named(kind: str, shot: Event, event: Event, payload: EventPayload) -> Event:

@@ -74,7 +74,8 @@ class ShotStatistics:
             return after, (_value(after, payload.team, event),)
         if event.kind in (*_GOALS, "goal.disallowed"):
             return self._goal(state, event)
-        if event.annuls or event.dated_us is not None:
+        # A newer version counts no second time; of ``shot.off`` there is only one, though it may be dated back.
+        if event.annuls or (event.dated_us is not None and event.kind != "shot.off"):
             return state, NOTHING
         team, name = payload.team, OUTCOMES.get(event.kind, "shots")
         if event.kind == "shot.saved":  # it is the goalkeeper's event

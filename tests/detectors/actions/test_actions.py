@@ -186,6 +186,18 @@ def test_what_becomes_of_a_shot() -> None:
         assert shot(line) == [("shot.off", variant, "home")]
 
 
+def test_a_shot_past_a_goalkeeper_is_off_if_the_restart_shows_that_he_had_no_contact() -> None:
+    keeper, over = event("hit", 1.8, "away_1", x_m=51.0), event("ball.over_bar", 2.0, x_m=52.7)
+    his = event("out", 2.4, "away_1", "right goal line", since_us=2_000_000)
+    shooters = event("out", 20.0, "home_9", "right goal line", since_us=2_000_000)
+    another = event("out", 20.0, "home_9", "right goal line", since_us=9_000_000)
+    fetched = event("hit", 12.0, "away_1", x_m=47.0)
+    assert shot(keeper, over, his, fetched) == []
+    assert shot(keeper, over, his, fetched, shooters) == [("shot.off", "over", "home")]
+    assert shot(keeper, over, his, another) == []
+    assert shot(keeper, event("hit", 1.9, "away_5", x_m=52.0), over, shooters) == [], "who else has played it"
+
+
 def test_a_shot_is_over_after_a_mates_contact_or_three_seconds() -> None:
     over = event("ball.over_bar", 2.5, x_m=52.7)
     assert shot(event("hit", 1.5, "home_9"), over) == []
