@@ -39,12 +39,14 @@ class VerdictState(msgspec.Struct, frozen=True, gc=False):
         verdict: the verdict on it, None so far.
         resumed_us: play went on after the goal since then, by a restart that nobody saw; -1 if it did not.
         played: True if it went on for so long that a restart of its own follows.
+        kick_off: the one after a verdict by an end of the period that is only supposed: it may begin the next period.
     """
 
     goal: Event | None = None
     verdict: Event | None = None
     resumed_us: int = -1
     played: bool = False
+    kick_off: Event | None = None
 
 
 class GoalConfirmation:
@@ -120,8 +122,10 @@ class GoalConfirmation:
         # An end of the period that is only supposed does not outweigh play that goes on with another restart.
         before = state.verdict
         supposed = before is not None and payload_of(before).detail["restart"] == "period.end"
-        if before is not None and (not supposed or event.kind == "restart.kick_off"):
+        if before is not None and not supposed:
             return state, NOTHING
+        if before is not None and event.kind == "restart.kick_off":
+            return msgspec.structs.replace(state, kick_off=event), NOTHING
         if not at_most(what, since_us, limit_us, "goal.confirm_us"):
             return state, NOTHING
         restart = payload_of(event)
@@ -152,12 +156,20 @@ class GoalConfirmation:
         return msgspec.structs.replace(state, resumed_us=-1, played=played)
 
     def _period(self, state: VerdictState, goal: Event, event: Event) -> Step[VerdictState]:
-        """Confirm a goal at the end of a period; withdraw that if the end is withdrawn, as play goes on."""
+        """Confirm a goal at the end of a period; withdraw that if the end is withdrawn, as play goes on.
+
+        If play has gone on with a kick-off, that confirms the goal.
+        """
         verdict = state.verdict
         if event.annuls:
             if verdict is None or event.id not in verdict.causes:
                 return state, NOTHING
-            return VerdictState(goal), (withdrawal(verdict, event.ts_us),)
+            withdrawn, kick_off = withdrawal(verdict, event.ts_us), state.kick_off
+            if kick_off is None:
+                return VerdictState(goal), (withdrawn,)
+            shown = _verdict("goal.confirmed", goal, kick_off, goal.source, payload_of(kick_off).confidence)
+            shown = msgspec.structs.replace(shown, ts_us=event.ts_us)
+            return VerdictState(goal, shown), (withdrawn, shown)
         if verdict is not None or event.ts_us <= goal.ts_us:
             return state, NOTHING
         anchor = f"{goal.source}/{event.source}"
