@@ -8,7 +8,7 @@ import pytest
 from detectors.emission import make_event
 from detectors.laws.restarts import RestartParameters, free_kick_variant
 from football.match_sheet import MatchSheet
-from football.payloads import EventPayload, Frame
+from football.payloads import EventPayload, Frame, build_frame
 from football.pitch import Pitch
 from tests.detectors.scene import body, cast, concluded, hit, path, rows_of, scene, stay
 
@@ -293,6 +293,19 @@ def kick_off(taker):
     sign = -1.0 if taker.startswith("home") else 1.0
     way = [*stay((0.0, 0.0), 3.0), *path((0.0, 0.0), (9.0 * sign, 2.0), 1.0)]
     return way, cast(**{taker: (0.3 * sign, 0.0)})
+
+
+def test_a_ball_that_is_tracked_elsewhere_for_a_moment_has_not_been_kicked_off():
+    """A wrong position is rejected, the next one taken, and carried on while the right one is rejected."""
+    way, players = kick_off("home_9")
+    jumped = [*stay((0.0, 0.0), 3.04), (-2.1, 0.5), (-3.15, 0.75), *stay((0.0, 0.0), 1.0)]
+    for balls, found in ((jumped, []), ([*jumped, *way[-25:]], ["restart.kick_off"])):
+        events = scene(balls, players)
+        for at, event in enumerate(events):
+            if event.kind == "frame" and event.payload.ball.x_m in (-2.1, -3.15):
+                gap = msgspec.structs.replace(event.payload.ball, vx_m_s=-26.0, vy_m_s=6.0, gap_us=80_000)
+                events[at] = msgspec.structs.replace(event, payload=build_frame(gap, event.payload.players))
+        assert [e.kind for e in concluded(events, SHEET, "restart.")] == found
 
 
 def test_a_goal_soon_after_a_kick_off_has_its_own_kick_off():
