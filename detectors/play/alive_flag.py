@@ -86,9 +86,17 @@ def _lateness_us(flag: Flag, p: FlagParameters) -> tuple[int, int]:
     return usual_us, min(2 * usual_us + p.sooner_us, p.late_us)
 
 
-def denies(flag: Flag, p: FlagParameters, now_us: int, kick_us: int) -> bool:
-    """True if the flag has said dead since before a restart, and can no longer be late about that."""
-    if flag.alive is not False or flag.changed_us > kick_us:
+def denies(flag: Flag, p: FlagParameters, now_us: int, dead_us: int, kick_us: int) -> bool:
+    """True if the flag has said dead since before a restart was known, and can no longer be late about that.
+
+    Args:
+        flag: what it says.
+        p: limits.
+        now_us: event time.
+        dead_us: the ball counts as dead since then; what the flag said before is about this stop.
+        kick_us: when the restart was taken.
+    """
+    if flag.alive is not False or flag.changed_us > max(dead_us, kick_us):
         return False
     since_us, about = now_us - kick_us, "phase.dead"
     return at_least("time since the restart", since_us, p.late_us, "phase.flag.late_us", about)

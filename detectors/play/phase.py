@@ -435,7 +435,8 @@ class PlayPhase:
 
     def _is_none(self, state: PhaseState, live: Event, now_us: int) -> bool:
         """True of a restart that the alive flag still denies when it can no longer be late about it."""
-        return denies(state.flag, self.parameters.flag, now_us, time_us(payload_of(live), "kick_us"))
+        kick_us = time_us(payload_of(live), "kick_us")
+        return denies(state.flag, self.parameters.flag, now_us, state.turned_us, kick_us)
 
     def _case(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest

@@ -104,18 +104,19 @@ def test_a_stop_by_the_flag_is_dated_as_late_as_the_flag_is(
 
 
 @pytest.mark.parametrize(
-    ("flag", "now_s", "kick_s", "is_none"),
+    ("flag", "now_s", "dead_s", "kick_s", "is_none"),
     [
-        (late(), 104.0, 100.4, True),
-        (late(), 103.0, 100.4, False),
-        (late(), 104.0, 99.9, False),
-        (Flag(True, 100_000_000), 104.0, 100.4, False),
-        (NO_FLAG, 104.0, 100.4, False),
+        (late(), 104.0, 99.0, 100.4, True),
+        (late(), 103.0, 99.0, 100.4, False),
+        (late(), 104.0, 99.0, 99.9, False),
+        (late(), 104.0, 101.0, 99.9, True),
+        (Flag(True, 100_000_000), 104.0, 99.0, 100.4, False),
+        (NO_FLAG, 104.0, 99.0, 100.4, False),
     ],
-    ids=["denied", "it may be late", "the flag of the stop after", "alive", "never said"],
+    ids=["denied", "it may be late", "the flag of the stop after", "the flag showed the stop", "alive", "never said"],
 )
-def test_a_restart_is_none_if_the_flag_denies_it_when_it_can_no_longer_be_late(flag, now_s, kick_s, is_none):
-    assert denies(flag, P, round(now_s * 1e6), round(kick_s * 1e6)) is is_none
+def test_a_restart_is_none_if_the_flag_denies_it_when_it_can_no_longer_be_late(flag, now_s, dead_s, kick_s, is_none):
+    assert denies(flag, P, round(now_s * 1e6), round(dead_s * 1e6), round(kick_s * 1e6)) is is_none
 
 
 def test_how_late_the_flag_is_shows_at_balls_that_were_seen_to_go_out():
