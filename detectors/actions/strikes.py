@@ -64,6 +64,7 @@ class StrikeState(msgspec.Struct, frozen=True, gc=False):
         judged_us: time of the kick whose release, or block, was judged last.
         attempted_us: time of the kick that was an attempt last.
         undecided: a kick that is a shot only if its ball leaves over the goal line and nobody plays it before.
+        live_us: time of the kick that brought the ball into play last; -1 if none is known.
     """
 
     attacks: Team = ""
@@ -75,6 +76,7 @@ class StrikeState(msgspec.Struct, frozen=True, gc=False):
     judged_us: int | None = None
     attempted_us: int | None = None
     undecided: Undecided | None = None
+    live_us: int = -1
 
 
 class Strikes:
@@ -128,7 +130,7 @@ class Strikes:
         if event.kind == "frame":
             after = StrikeState(
                 state.attacks, state.dead, event, state.contacts, state.waiting, state.restart, state.judged_us,
-                state.attempted_us, undecided,
+                state.attempted_us, undecided, state.live_us,
             )  # fmt: skip
             if undecided is None or event.ts_us < undecided.until_us:
                 return after, NOTHING
@@ -175,6 +177,8 @@ class Strikes:
         after = self._since_then(state, dead=False, contacts=state.contacts, judged_us=kick_us)
         if state.judged_us == kick_us or state.frame is None:
             return after, NOTHING
+        if self._is_stale(state, event, payload):
+            return after, NOTHING
         if self._is_judged(state, payload) or self._is_rebound(state, payload):
             return after, NOTHING
         frame = frame_of(state.frame)
@@ -194,8 +198,9 @@ class Strikes:
     ) -> StrikeState:  # fmt: skip
         """Keep the direction, the newest frame and the newest attempt of a state; all else is as given."""
         return StrikeState(
-            state.attacks, dead, state.frame, contacts, waiting, None, judged_us, state.attempted_us, state.undecided
-        )
+            state.attacks, dead, state.frame, contacts, waiting, None, judged_us, state.attempted_us, state.undecided,
+            state.live_us,
+        )  # fmt: skip
 
     def touched(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
         """Store a contact, which ends a dribble."""
@@ -228,6 +233,7 @@ class Strikes:
 
     def _judge_restart(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
         """Judge the kick that brought the ball into play: the waiting release, or the kick from rest."""
+        state = msgspec.structs.replace(state, live_us=round(number(payload, "kick_us")))
         if not state.dead:
             # The first kick-off of a stream that began before it: its release is judged as one in play.
             return state, NOTHING
@@ -361,6 +367,17 @@ class Strikes:
         onward = msgspec.structs.replace(block, team=struck.team, player=struck.player)
         shot = self.shot_of(state, onward, frame)
         return shot if shot is not None and shot.on_target else None
+
+    def _is_stale(self, state: StrikeState, event: Event, release: EventPayload) -> bool:
+        """True if another kick than that of the release has sent the ball away, which was not seen.
+
+        That is so if his contact was before the restart, or if his ball leaves him slowly so long after it.
+        """
+        kick_us, p = round(number(release, "kick_us")), self.parameters
+        if kick_us < state.live_us - p.restart_us:
+            return True
+        speed_m_s = math.hypot(number(release, "vx_m_s"), number(release, "vy_m_s"))
+        return event.ts_us - kick_us > p.stale_us and speed_m_s < p.came_m_s
 
     def _is_judged(self, state: StrikeState, release: EventPayload) -> bool:
         """True if the kick was judged already, as a kick from rest."""

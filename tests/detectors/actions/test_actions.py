@@ -134,6 +134,28 @@ def test_a_kick_that_was_a_pass_in_play_is_none_again_when_it_turns_out_to_be_a_
     assert [found_event.ts_us for found_event in found] == [4_000_000]
 
 
+@pytest.mark.parametrize(
+    ("live_s", "released_s", "vx_m_s", "passes"),
+    [
+        (1.0, 2.4, 9.0, 1),
+        (1.0, 4.2, 2.0, 0),
+        (1.0, 4.2, 9.0, 1),
+        (8.0, 8.9, 9.0, 0),
+    ],
+    ids=["at once", "long after it, and slow", "long after it, but fast", "he had put the ball down for the restart"],
+)
+def test_a_ball_that_leaves_a_player_long_after_his_contact_was_played_again(
+    live_s: float, released_s: float, vx_m_s: float, passes: int
+) -> None:
+    kick = {"kick_us": 2_000_000, "kick_x_m": 0.0, "kick_y_m": 0.0, "kick_z_m": 0.1, "vx_m_s": vx_m_s}
+    live = event("phase.live", live_s, fallback=True, kick_us=round(live_s * 1e6))
+    frame = frame_event(released_s - 0.04, (3.0, 0.0, 0.1), cast(home_8=(6.0, 0.0)))
+    causes = [event("phase.dead", 0.5, variant="stop"), event("hit", 2, "home_9"), live, frame]
+    causes.append(event("kick.released", released_s, "home_9", speed_after_m_s=9.0, **kick))
+    found = fold(PassAttempt(SHEET), sorted(causes, key=lambda cause: cause.ts_us))
+    assert [e.kind for e in found] == ["pass.attempt"] * passes
+
+
 def test_a_pass_is_dated_within_the_horizon_of_what_makes_it_known() -> None:
     kick = {"kick_us": 2_000_000, "kick_x_m": 0.0, "kick_y_m": 0.0, "kick_z_m": 0.1, "vx_m_s": 9.0}
     frame = frame_event(3.96, (0.0, 0.0, 0.1), cast(home_8=(6.0, 0.0)))

@@ -78,7 +78,8 @@ def test_the_lines_that_a_ball_crosses_on_its_way_decide_nothing() -> None:
 
 
 def test_a_stop_decides_nothing_and_its_restart_does() -> None:
-    stop, live = event("phase.dead", 5.4, variant="stop"), event("phase.live", 6, "away_4", fallback=True)
+    stop = event("phase.dead", 5.4, variant="stop")
+    live = event("phase.live", 6, "away_4", fallback=True, kick_us=6_000_000)
     assert attempts([*WIDE, stop]) == []
     assert attempts([*WIDE, stop, live]) == [("pass", "home_9")]
 
