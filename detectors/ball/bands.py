@@ -19,6 +19,7 @@ from detectors.decisions import Sense, at_least, is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from detectors.signals.sampling import Sampling, ball_sampling
+from football.constants import BALL_SPEED_MAX_M_S
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload, Scalar, ball_of
 from football.pitch import BAR_HEIGHT_M
@@ -209,4 +210,5 @@ class SpeedClass:
             low2, high2 = self._edges2[state.band]
             if low2 <= v2 < high2:
                 return state, NOTHING
-        return self._bands.look(state, event, math.sqrt(v2), self.spec.horizon_us, "speed_m_s")
+        speed_m_s = min(math.sqrt(v2), BALL_SPEED_MAX_M_S)
+        return self._bands.look(state, event, speed_m_s, self.spec.horizon_us, "speed_m_s")

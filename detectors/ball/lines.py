@@ -23,7 +23,7 @@ import msgspec
 from detectors.decisions import below, is_over, is_recording, is_under, note
 from detectors.emission import make_event
 from detectors.reasons import reason
-from football.constants import BALL_RADIUS_M, BALL_STEP_MAX_M_S
+from football.constants import BALL_RADIUS_M, BALL_SPEED_MAX_M_S, BALL_STEP_MAX_M_S
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload, Scalar, ball_of
 from football.pitch import (
@@ -117,9 +117,9 @@ class LineCrossing:
 
     ``out`` leaves the field, an area or the circle; the halfway line has the senses ``+x`` and ``-x``. The
     payload has the interpolated position of the ball's centre; ``detail``: ``gap_us`` (time between the two samples),
-    ``speed_m_s`` (of the ball from one to the other), ``jump`` (true if no ball is so fast), ``since_us`` (time of the
-    crossing also after a gap: there the interpolated one, or an earlier one if the ball goes on as it was seen). A
-    position that is repeated until the ball jumps is a gap, too.
+    ``speed_m_s`` (of the ball from one to the other, at most that of the fastest ball), ``jump`` (true if no ball is so
+    fast), ``since_us`` (time of the crossing also after a gap: there the interpolated one, or an earlier one if the
+    ball goes on as it was seen). A position that is repeated until the ball jumps is a gap, too.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: LineParameters | None = None) -> None:
@@ -191,7 +191,12 @@ class LineCrossing:
             y_m=ball[1],
             z_m=ball[2],
             confidence=self.parameters.jump_confidence if jumped else 1.0,
-            detail={"speed_m_s": round(speed_m_s, 3), "gap_us": gap_us, "jump": jumped, "since_us": since_us},
+            detail={
+                "speed_m_s": round(min(speed_m_s, BALL_SPEED_MAX_M_S), 3),
+                "gap_us": gap_us,
+                "jump": jumped,
+                "since_us": since_us,
+            },
         )
         return make_event("ball.crossed", ts_us, f"{now.source}:{now.ts_us}/{name}", payload)
 

@@ -16,7 +16,7 @@ from typing import Annotated, cast
 
 import msgspec
 
-from detectors.ball.trajectory_breaks import ShoulderFinder, Trail
+from detectors.ball.trajectory_breaks import ShoulderFinder, Trail, possible_velocity
 from detectors.decisions import at_least, is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
@@ -141,7 +141,7 @@ class TrajectoryPredictor:
 def predict(ball: BallState, pitch: Pitch, p: PredictorParameters, has_height: bool) -> Prediction | None:
     """The first thing that a ball will meet within the horizon; None if nothing, or if it is slow or off the field."""
     x, y, z = ball.x_m, ball.y_m, ball.z_m if has_height else BALL_RADIUS_M
-    vx, vy, vz = ball.vx_m_s, ball.vy_m_s, ball.vz_m_s if has_height else 0.0
+    vx, vy, vz = possible_velocity((ball.vx_m_s, ball.vy_m_s, ball.vz_m_s if has_height else 0.0))
     speed2 = vx * vx + vy * vy
     if ball.run < 2 or speed2 < p.speed_m_s**2 or not pitch.inside(x, y, BALL_RADIUS_M):
         return None
@@ -201,11 +201,8 @@ def _same(new: Prediction, old: Prediction, step_m: float) -> bool:
 
 
 def _event(event: Event, ball: BallState, new: Prediction) -> Event:
-    detail: dict[str, Scalar] = {
-        "at_us": event.ts_us + round(new.in_s * 1e6),
-        "vx_m_s": round(ball.vx_m_s, 2),
-        "vy_m_s": round(ball.vy_m_s, 2),
-        "vz_m_s": round(ball.vz_m_s, 2),
-    }
+    vx_m_s, vy_m_s, vz_m_s = (round(v, 2) for v in possible_velocity((ball.vx_m_s, ball.vy_m_s, ball.vz_m_s)))
+    at_us = event.ts_us + round(new.in_s * 1e6)
+    detail: dict[str, Scalar] = {"at_us": at_us, "vx_m_s": vx_m_s, "vy_m_s": vy_m_s, "vz_m_s": vz_m_s}
     payload = EventPayload(new.variant, "", "", round(new.x_m, 2), round(new.y_m, 2), round(new.z_m, 2), detail=detail)
     return make_event("ball.predicted", event.ts_us, f"{event.source}:{event.ts_us}", payload)

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from detectors.ball.trajectory_breaks import possible_velocity
 from detectors.contacts.contact_attribution import SPREAD_BEGIN_M
 from detectors.decisions import at_least
 from detectors.emission import make_event
@@ -224,6 +225,7 @@ def live_event(
     if unseen:
         kick_us = restarted_by_flag_us(state.flag, p.flag, state.turned_us, kick_us, at_us)
     place = rest if not fallback or ball is None else ball
+    vx_m_s, vy_m_s, _ = possible_velocity((ball.vx_m_s, ball.vy_m_s, 0.0)) if ball else (0.0, 0.0, 0.0)
     detail: dict[str, Scalar] = {
         "line": state.line,
         "fallback": fallback,
@@ -233,8 +235,8 @@ def live_event(
         "penalty_shape": rest.penalty != "" and not fallback,
         "shoot_out": rest.penalty == "shoot-out" and not fallback,
         "dropped": dropped,
-        "vx_m_s": round(ball.vx_m_s, 2) if ball else 0.0,
-        "vy_m_s": round(ball.vy_m_s, 2) if ball else 0.0,
+        "vx_m_s": round(vx_m_s, 2),
+        "vy_m_s": round(vy_m_s, 2),
         "height_m": round(ball.z_m, 2) if ball else 0.0,
         "taker_x_m": taker.x_m if taker else None,
         "taker_y_m": taker.y_m if taker else None,

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detectors.ball.bands import HEIGHTS, SPEEDS, HeightBand, SpeedClass
+from football.constants import BALL_SPEED_MAX_M_S
 from football.match_sheet import MatchSheet
 from football.payloads import BallState
 from middleware.events import Event
@@ -55,6 +56,11 @@ def test_a_change_says_what_was_before():
     out = fold(HeightBand(SHEET), track([0.1] * 4 + [3.0] * 4, "height"))
     assert [e.payload.detail.get("was") for e in out] == [None, "ground"]
     assert out[1].payload.z_m == 3.0
+
+
+def test_no_ball_is_faster_than_the_fastest():
+    out = fold(SpeedClass(SHEET), track([3.0] * 4 + [49.0] * 4, "speed"))
+    assert [e.payload.detail["speed_m_s"] for e in out] == [3.0, BALL_SPEED_MAX_M_S]
 
 
 def test_a_speed_that_is_not_known_is_no_speed():

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from detectors.ball.lines import IN_LINES, OUT_LINES, GoalMouth, LineCrossing
+from football.constants import BALL_SPEED_MAX_M_S
 from football.match_sheet import MatchSheet, Quality
 from football.pitch import Pitch, PitchError, pitch_of
 from tests.detectors.scene import ball_track, fold, rows_of
@@ -81,6 +82,7 @@ def test_a_jump_of_the_track_is_a_crossing_of_little_confidence():
     (event,) = fold(LineCrossing(SHEET), ball_track([(20.0, 20.0), (20.0, 34.5)]))
     assert event.payload.confidence < 0.5
     assert event.payload.detail["jump"] is True
+    assert event.payload.detail["speed_m_s"] == BALL_SPEED_MAX_M_S, "no ball is faster"
 
 
 def test_there_are_eight_ways_out_and_as_many_in():

@@ -14,7 +14,7 @@ from detectors.ball.predictor import (
     TrajectoryPredictor,
     predict,
 )
-from football.constants import GRAVITY_M_S2
+from football.constants import BALL_SPEED_MAX_M_S, GRAVITY_M_S2
 from football.match_sheet import MatchSheet
 from football.payloads import BallState
 from football.pitch import Pitch
@@ -95,6 +95,11 @@ def test_a_flight_is_told_from_its_second_metre_on_and_not_again_while_it_stays_
     assert mouth[0].payload.y_m == pytest.approx(2.0, abs=0.3)
     assert mouth[0].payload.detail["at_us"] == pytest.approx(1_830_000, abs=150_000)
     assert not [e for e in out if e.ts_us > 2_000_000 and "goal" in e.payload.variant], "it came back from the keeper"
+
+
+def test_a_ball_that_seems_faster_than_any_is_predicted_as_the_fastest():
+    out = fold(TrajectoryPredictor(MatchSheet()), ball_track([(2.0 * i, 0.0, 0.11) for i in range(20)]))
+    assert {e.payload.detail["vx_m_s"] for e in out} == {BALL_SPEED_MAX_M_S}
 
 
 def test_a_ball_at_rest_and_a_ball_that_came_back_into_sight_predict_nothing_at_once():
