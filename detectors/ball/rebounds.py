@@ -16,12 +16,12 @@ from typing import Annotated, cast
 import msgspec
 
 from detectors.ball.changes import BREAK, break_of, least_change_m_s
-from detectors.ball.trajectory_breaks import ShoulderFinder, Trail, TrajectoryBreak
+from detectors.ball.trajectory_breaks import ShoulderFinder, Trail, TrajectoryBreak, possible_velocity
 from detectors.decisions import at_least, at_most
 from detectors.emission import make_event
 from detectors.reasons import reason
 from detectors.signals.sampling import ball_sampling, delta_v_noise_m_s
-from football.constants import BALL_RADIUS_M
+from football.constants import BALL_RADIUS_M, BALL_SPEED_MAX_M_S
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload, ball_of
 from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, PENALTY_AREA_DEPTH_M, end_of, pitch_of
@@ -98,7 +98,8 @@ class BallBounce:
         break_ = break_of(event)
         if not self._from_ground(break_):
             return None, NOTHING
-        detail = {"fall_m_s": round(-break_.before[2], 2), "rise_m_s": round(break_.after[2], 2)}
+        falls_m_s, rises_m_s = possible_velocity(break_.before)[2], possible_velocity(break_.after)[2]
+        detail = {"fall_m_s": round(-falls_m_s, 2), "rise_m_s": round(rises_m_s, 2)}
         payload = EventPayload("", "", "", break_.x_m, break_.y_m, break_.z_m, detail=detail)
         bounce = make_event("ball.bounce", break_.ts_us, f"{break_.source}:{break_.ts_us}", payload)
         return None, (bounce,)
@@ -180,8 +181,8 @@ class Woodwork:
         at, before = ball_of(break_), ball_of(trail.samples[0])
         detail = {
             "side": end_of(at.x_m),
-            "speed_before_m_s": round(math.hypot(before.vx_m_s, before.vy_m_s), 2),
-            "speed_after_m_s": round(math.hypot(ball.vx_m_s, ball.vy_m_s), 2),
+            "speed_before_m_s": round(min(math.hypot(before.vx_m_s, before.vy_m_s), BALL_SPEED_MAX_M_S), 2),
+            "speed_after_m_s": round(min(math.hypot(ball.vx_m_s, ball.vy_m_s), BALL_SPEED_MAX_M_S), 2),
         }
         payload = EventPayload(part, "", "", at.x_m, at.y_m, at.z_m, detail=detail)
         hit = make_event("ball.woodwork", break_.ts_us, f"{break_.source}:{break_.ts_us}", payload)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from detectors.ball.changes import AccelerationPeak
 from detectors.ball.rebounds import POST_RADIUS_M, BallBounce, Woodwork
-from football.constants import BALL_RADIUS_M
+from football.constants import BALL_RADIUS_M, BALL_SPEED_MAX_M_S
 from football.match_sheet import MatchSheet
 from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M
 from middleware.events import Event
@@ -34,6 +34,11 @@ def test_a_ball_that_comes_down_and_goes_on_bounces_once_where_it_was_lowest():
     assert abs(out[0].ts_us - 400_000) <= 10_000, "to a quarter of a frame"
     fall_m_s = out[0].payload.detail["fall_m_s"]
     assert 4.7 <= fall_m_s <= 6.3, "4.7 in the mean, and faster at the ground: what is in the air falls"
+
+
+def test_no_ball_falls_faster_than_the_fastest():
+    out = chained(way((0, 0, 22), (2, 0, 0.11), (4, 0, 1.2)), AccelerationPeak(SHEET), BallBounce(SHEET))
+    assert [e.payload.detail["fall_m_s"] <= BALL_SPEED_MAX_M_S for e in out] == [True]
 
 
 @pytest.mark.parametrize(
