@@ -4,7 +4,8 @@ Theory of operation
 -------------------
 The ball enters the zone (3.9) after a contact of the team that attacks it, and that team has the next contact, too,
 while the ball is still there: by a pass or a carry. An entry is shown when the ball enters, and published at that
-contact. A ball that only flies through, that an opponent plays first, or that is dead, is none.
+contact. A ball that only flies through, that an opponent plays first, or that is dead, is none: who brings it to the
+corner enters nothing.
 """
 
 from __future__ import annotations
@@ -32,11 +33,13 @@ _ZONES = {
 
 
 class EntryState(msgspec.Struct, frozen=True, gc=False):
-    """State: the team that attacks +x; the newest contact; the entrances of the ball since it, in order."""
+    """State: the team that attacks +x; the newest contact in play; the entrances of the ball since it, in order; true
+    while play is dead."""
 
     attacks: Team = ""
     contact: Event | None = None
     entrances: tuple[Event, ...] = ()
+    dead: bool = False
 
 
 class Entry:
@@ -54,7 +57,7 @@ class Entry:
             name="zone_entry",
             number="13.7",
             level=13,
-            inputs=("direction", "area.enter", "area.leave", "hit", "touch", "play.dead", "chain.start"),
+            inputs=("direction", "area.enter", "area.leave", "hit", "touch", "play.dead", "play.live", "chain.start"),
             outputs=("entry",),
             source="FIFA EFI; lanes of football.areas",
             amends=("entry",),
@@ -73,11 +76,15 @@ class Entry:
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks=payload.team), NOTHING
         if event.kind == "play.dead":
-            return EntryState(state.attacks), NOTHING
+            return EntryState(state.attacks, dead=True), NOTHING
+        if event.kind == "play.live":
+            return (EntryState(state.attacks) if state.dead else state), NOTHING
         if event.kind == "chain.start":
             # The kick of a restart comes before play is known to be live.
             before = state.contact is None and payload.detail["began"] != "gain"
-            return (EntryState(state.attacks, event, state.entrances) if before else state), NOTHING
+            return (EntryState(state.attacks, event) if before else state), NOTHING
+        if state.dead:
+            return state, NOTHING
         if event.kind in ("hit", "touch"):
             return EntryState(state.attacks, event), self._decided(state, event, payload)
         if payload.player or payload.variant not in _ZONES:

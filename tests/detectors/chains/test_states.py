@@ -127,3 +127,13 @@ def test_a_restart_counts_as_a_contact_though_play_is_known_to_be_live_later():
     out = entries(about("play.dead", 0.5, variant="goal line"), corner, BOX, hit(3, "home_9"))
     assert out == [("box, left half-space", "home_11", 2.5, "pass")]
     assert shown([corner])
+
+
+def test_who_brings_the_ball_to_the_corner_enters_nothing():
+    dead, corner = about("play.dead", 0.5, variant="goal line"), about("chain.start", 4.0, "home_11", began="corner")
+    brought = [dead, hit(1, "home_11"), THIRD, hit(3, "home_11"), corner, hit(4.01, "home_11"), hit(6, "home_9")]
+    assert entries(*brought) == []
+    box = enters(5.0, "right penalty area", 15.0)
+    assert [v for v, *_ in entries(*brought[:-1], box, brought[-1])] == ["box, left half-space"]
+    unseen = [dead, hit(1, "home_11"), about("play.live", 2.5), hit(3, "home_6"), box, hit(6, "home_9")]
+    assert [who for _, who, *_ in entries(*unseen)] == ["home_6"], "a restart that nobody saw"
