@@ -19,7 +19,7 @@ import msgspec
 from detectors.ball.optical_breaks import fits_optical_breaks
 from detectors.ball.trajectory_breaks import possible_velocity
 from detectors.contacts.hits import contact_of
-from detectors.decisions import above, at_least
+from detectors.decisions import above, at_least, at_most
 from detectors.emission import make_event
 from detectors.reasons import reason
 from detectors.signals.kernels.break_solver import AIRBORNE_M
@@ -45,6 +45,7 @@ class ReleaseParameters(msgspec.Struct, frozen=True):
             the hit, not that of the newest frames.
         unseen_us: on camera tracking, a ball that left its kicker so much later than he hit it, was kicked once more.
         steady: on camera tracking, states of the ball since a jump before it counts as released.
+        most_us: a ball that is released so long after its kick was played by somebody else since.
     """
 
     release_m: Annotated[float, reason("StreamTeam's kickDetection")] = 2.25
@@ -52,6 +53,9 @@ class ReleaseParameters(msgspec.Struct, frozen=True):
     piece_us: Annotated[int, reason("ours: about the time that the fit covers")] = 240_000
     unseen_us: Annotated[int, reason("ours: a player's second contact takes as long")] = 300_000
     steady: Annotated[int, reason("ours: one more than the states of a short jump to something else")] = 5
+    most_us: Annotated[
+        int, reason("ours: even a ball that rolls at walking pace is 2.25 m away sooner; one that lay was put down")
+    ] = 3_000_000
 
 
 class ReleaseState(msgspec.Struct, frozen=True, gc=False):
@@ -144,21 +148,21 @@ class KickReleased:
         """Least number of states since a jump: few if the ball has not jumped since the hit."""
         return min(self.parameters.steady, (frame_event.ts_us - hit.ts_us) // self._period_us - 1)
 
-    def _kick(self, hit: Event, now_us: int, ball: BallState, kicker: BodyState) -> dict[str, Scalar]:
+    def _kick(self, hit: Event, now_us: int, ball: BallState, kicker: BodyState) -> tuple[int, dict[str, Scalar]]:
         """Time and place of the kick: of the hit, unless the ball flies from where the kicker was at a later time."""
         kicked, p = payload_of(hit), self.parameters
-        kick: dict[str, Scalar] = {"kick_us": hit.ts_us, "kick_x_m": kicked.x_m, "kick_y_m": kicked.y_m}
+        kick: dict[str, Scalar] = {"kick_x_m": kicked.x_m, "kick_y_m": kicked.y_m}
         dx, dy = ball.x_m - kicker.x_m, ball.y_m - kicker.y_m
         vx, vy = ball.vx_m_s - kicker.vx_m_s, ball.vy_m_s - kicker.vy_m_s
         if not self._fitted or vx * dx + vy * dy <= 0.0:
-            return kick
+            return hit.ts_us, kick
         since_s = (vx * dx + vy * dy) / (vx * vx + vy * vy)
         passed_m, left_us = math.hypot(dx - vx * since_s, dy - vy * since_s), now_us - round(1e6 * since_s)
         what, later_us = "time from the hit until the ball left", left_us - hit.ts_us
         if passed_m > p.apart_m or not at_least(what, later_us, p.unseen_us, "release.unseen_us"):
-            return kick
+            return hit.ts_us, kick
         x_m, y_m = ball.x_m - since_s * ball.vx_m_s, ball.y_m - since_s * ball.vy_m_s
-        return {"kick_us": left_us, "kick_x_m": round(x_m, 3), "kick_y_m": round(y_m, 3)}
+        return left_us, {"kick_x_m": round(x_m, 3), "kick_y_m": round(y_m, 3)}
 
     def _released(self, hit: Event, frame_event: Event, distance_m: float, parameter: str) -> Event | None:
         frame, kicked = frame_of(frame_event), payload_of(hit)
@@ -173,9 +177,14 @@ class KickReleased:
         flown_m, what = math.hypot(ball.x_m - x_m, ball.y_m - y_m), "the ball from where it was kicked"
         if not above(what, flown_m, apart_m, "release.apart_m", (_RELEASED, hit.source)):
             return None
+        kick_us, place = self._kick(hit, frame_event.ts_us, ball, kicker)
+        since_us, what = frame_event.ts_us - kick_us, "time since the kick"
+        if not at_most(what, since_us, self.parameters.most_us, "release.most_us", (_RELEASED, hit.source)):
+            return None
         vx, vy, vz = self._velocity(hit, kicked, ball, frame_event.ts_us)
         detail: dict[str, Scalar] = {
-            **self._kick(hit, frame_event.ts_us, ball, kicker),
+            "kick_us": kick_us,
+            **place,
             "kick_z_m": kicked.z_m,
             "speed_before_m_s": kicked.detail["speed_before_m_s"],
             "speed_after_m_s": kicked.detail["speed_after_m_s"],

@@ -261,3 +261,13 @@ def test_a_kick_is_released_once_and_only_when_the_ball_has_gone() -> None:
     out = chained(scene, PlayerHitsBall(SHEET), KickReleased(SHEET))
     assert [(e.ts_us, e.source, e.payload.player) for e in out] == [(200_000, "ball:40000", "home_2")]
     assert out[0].payload.detail["kick_us"] == 40_000
+
+
+@pytest.mark.parametrize(("away_s", "kinds"), [(2.0, ["kick.released"]), (20.0, [])], ids=["it rolls", "it lay"])
+def test_a_ball_that_goes_long_after_it_was_put_down_is_another_players_kick(away_s: float, kinds: list[str]) -> None:
+    def at(seconds: float, ball_x_m: float) -> Event:
+        return frame_event(seconds, (ball_x_m, 0.0), [body("home_2", 0.0, 0.0)])
+
+    scene = [at(0, 0.3), closest(0, "home_2"), at(0.04, 0.3), peak(40_000), at(0.08, 0.4)]
+    scene += [at(away_s + 0.04 * i, 3.0) for i in range(3)]
+    assert [e.kind for e in chained(scene, PlayerHitsBall(SHEET), KickReleased(SHEET))] == kinds
