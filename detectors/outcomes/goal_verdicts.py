@@ -9,7 +9,8 @@ and 10).
 
 That restart may not be seen: the ball is lost at the kick-off, and evidence shows that play goes on. If it has gone on
 for as long as the fastest goals take, the restart after it belongs to another stop. The goal then stands, and is
-tentative until a kick-off or the end of the period.
+tentative until a kick-off or the end of the period. But play that goes on sooner than any kick-off comes has not been
+stopped: a goalkeeper had the ball.
 
 Decisions of the officials (1.10) overrule that. ``official.goal`` is confirmed at once, ``official.no_goal`` disallows
 at once. The newest decision stands, and withdraws earlier conclusions.
@@ -147,8 +148,11 @@ class GoalConfirmation:
         if is_version(event) or state.verdict is not None or state.played:
             return state
         if event.kind == "play.live":
-            resumed_us = time_us(payload, "kick_us") if payload.detail["fallback"] else -1
-            return msgspec.structs.replace(state, resumed_us=resumed_us)
+            kick_us, p = time_us(payload, "kick_us"), self.parameters
+            what, since_us = "time from the goal until play goes on", kick_us - shown_us(goal)
+            unseen = bool(payload.detail["fallback"])
+            kicked_off = unseen and at_least(what, since_us, p.soonest_us, "goal.soonest_us", "goal.disallowed")
+            return msgspec.structs.replace(state, resumed_us=kick_us if kicked_off else -1)
         if state.resumed_us < 0:
             return state
         played_us, limit_us = time_us(payload, "since_us") - state.resumed_us, self.parameters.played_us

@@ -153,10 +153,11 @@ def play(what: str, at_s: float, *, fallback: bool = True) -> Event:
     [
         ([play("live", 45.0), play("dead", 60.0)], []),
         ([play("live", 45.0), play("dead", 51.0)], ["goal.disallowed"]),
+        ([play("live", 12.2), play("dead", 36.0)], ["goal.disallowed"]),
         ([play("live", 45.0, fallback=False), play("dead", 60.0)], ["goal.disallowed"]),
         ([], ["goal.disallowed"]),
     ],
-    ids=["played for long", "a ball that is fetched", "its restart was seen", "the next restart"],
+    ids=["played for long", "a ball that is fetched", "no kick-off is so soon", "its restart was seen", "the next"],
 )
 def test_a_goal_whose_restart_nobody_saw_is_not_taken_back_by_a_later_one(resumed, verdicts):
     events = [goal(10.0), *resumed, restart("throw_in", 70.0)]
