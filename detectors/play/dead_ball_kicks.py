@@ -108,6 +108,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         found_us: time at which it was found.
         high_us: it has been above the chest again and again since then.
         raised_us: the newest time that it was; -1 if it never was.
+        gap_us: time between its two newest positions.
     """
 
     since_us: int = -1
@@ -131,6 +132,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
     found_us: int = -1
     high_us: int = -1
     raised_us: int = -1
+    gap_us: int = 0
 
 
 NO_REST = Rest()
@@ -203,7 +205,7 @@ def extend_rest(
         left_us = _left_us(rest, p, now_us, frame, closest[0])
     return Rest(
         since_us, now_us, x_m, y_m, *near, shape, put_us, put_x_m, put_y_m, penalty, *held, fresh_us, *closest, left_us,
-        high_us=high[0], raised_us=high[1],
+        high_us=high[0], raised_us=high[1], gap_us=ball.gap_us,
     )  # fmt: skip
 
 

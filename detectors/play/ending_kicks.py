@@ -51,7 +51,7 @@ class EndingKicks:
             return False
         if rest.found_us < 0 and moved_m > BALL_SPEED_MAX_M_S * 1e-6 * (now_us - rest.last_us):
             return False  # No foot kicks so hard: the track has jumped.
-        if rest.found_us < 0 and 2 * ball.gap_us > 3 * (now_us - state.seen_us) > 0:
+        if rest.found_us < 0 and 2 * ball.gap_us > 3 * rest.gap_us and now_us - rest.last_us < p.rest.frozen_us:
             return (
                 False  # Its last position was rejected, so this may be a wrong one, and the ball is back with the next.
             )

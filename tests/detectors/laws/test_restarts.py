@@ -308,6 +308,16 @@ def test_a_ball_that_is_tracked_elsewhere_for_a_moment_has_not_been_kicked_off()
         assert [e.kind for e in concluded(events, SHEET, "restart.")] == found
 
 
+def test_frames_may_come_more_often_than_positions_of_the_ball():
+    way = [*stay((0.0, 0.0), 3.0, 0.02), *path((0.0, 0.0), (-9.0, 2.0), 1.0, 0.02)]
+    events = scene(way, kick_off("home_9")[1], 0.02)
+    for at, event in enumerate(events):
+        if event.kind == "frame":
+            ball = msgspec.structs.replace(event.payload.ball, gap_us=40_000)
+            events[at] = msgspec.structs.replace(event, payload=build_frame(ball, event.payload.players))
+    assert [e.kind for e in concluded(events, SHEET, "restart.")] == ["restart.kick_off"]
+
+
 def test_a_goal_soon_after_a_kick_off_has_its_own_kick_off():
     """Law 8: each goal is followed by one, also within a minute."""
     (first, players), (second, others) = kick_off("home_9"), kick_off("away_9")
