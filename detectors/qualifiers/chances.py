@@ -277,8 +277,8 @@ class KeyPass:
     """8.12: ``keypass``, ``assist``, ``second_assist``: the last pass before a shot or goal, and the one before.
 
     ``player`` is the passer, the position that of his kick. A key pass is named by its shot, an assist by the goal.
-    Assists are amended with the scorer, and withdrawn with the goal. ``detail``: ``to`` (the player who shot or
-    scored), ``kick_us`` (event time of the pass).
+    Who scores after a one-two has not prepared his own goal. Assists are amended with the scorer, and withdrawn with
+    the goal. ``detail``: ``to`` (the player who shot or scored), ``kick_us`` (event time of the pass).
     """
 
     def __init__(self, parameters: KeyPassParameters | None = None) -> None:
@@ -348,7 +348,9 @@ class KeyPass:
         if last is None or not self._laid_on(last, goal):
             return
         yield _credit("assist", last, goal)
-        if before is not None and self._prepared(before, last):
+        if before is None or payload_of(before).player == payload_of(goal).player:
+            return
+        if self._prepared(before, last):
             yield _credit("second_assist", before, goal)
 
     def _laid_on(self, passed: Event, shot: Event) -> bool:

@@ -171,6 +171,8 @@ def test_the_pass_to_the_shooter_is_a_key_pass_and_to_the_scorer_an_assist() -> 
 def test_the_pass_before_is_the_second_assist() -> None:
     passes = arrived(6.0, "home_7", "home_8", 5.0), arrived(10.0, "home_8", "home_9", 9.0)
     assert credited(*passes, GOAL) == [("assist", "home_8"), ("second_assist", "home_7")]
+    one_two = arrived(6.0, "home_9", "home_8", 5.0), passes[1]
+    assert credited(*one_two, GOAL) == [("assist", "home_8")], "nobody prepares his own goal"
 
 
 def test_a_shot_at_the_first_touch_comes_before_the_pass_is_known_to_have_arrived() -> None:
