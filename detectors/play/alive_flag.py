@@ -50,7 +50,7 @@ class Flag(msgspec.Struct, frozen=True, gc=False):
     """The newest word of the flag.
 
     Attributes:
-        alive: True of a ball in play; None before the flag has said anything.
+        alive: True of a ball in play; None before the flag has said so for the first time.
         changed_us: since when it says so.
         lags_us: how late it was about the newest stops whose time is known.
     """
@@ -67,9 +67,12 @@ _LAGS_MAX = 9
 
 
 def flagged(flag: Flag, p: FlagParameters, packet: Packet, out_us: int | None) -> Flag:
-    """The flag after one more packet of it; ``out_us`` is when the ball went out, if it has."""
+    """The flag after one more packet of it; ``out_us`` is when the ball went out, if it has.
+
+    It says nothing before it has said alive: a file may have dead throughout, because nobody set it.
+    """
     for at_us, alive in zip(packet.ts_us, words_of_flag(packet), strict=True):
-        if alive == flag.alive:
+        if alive == flag.alive or (flag.alive is None and not alive):
             continue
         lags_us = flag.lags_us
         if flag.alive and out_us is not None and 0 <= at_us - out_us <= p.late_us:

@@ -57,9 +57,10 @@ def test_play_that_the_flag_says_is_dead_for_long_enough_has_been_dead():
     [
         [*every_second(*[True] * 8), says(8.0, alive=False), says(8.4, alive=True), says(9.0, alive=True)],
         every_second(*[True] * 12),
+        every_second(*[False] * 12),
         [],
     ],
-    ids=["a wrong key", "alive throughout", "no flag"],
+    ids=["a wrong key", "alive throughout", "dead throughout: nobody set it", "no flag"],
 )
 def test_a_flag_that_says_nothing_ends_nothing(words: list[Event]):
     assert found(words) == []

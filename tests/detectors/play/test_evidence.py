@@ -249,7 +249,7 @@ def test_a_throw_that_was_not_seen_is_dated_by_when_the_thrower_leaves(held: boo
     assert rows_of(found) == [("restart.throw_in", "", "home"), ("play.live", "touch", "home")]
     assert found[-1].payload.detail["kick_us"] == pytest.approx(thrown_us, abs=300_000)
     assert found[0].dated_us == found[-1].payload.detail["kick_us"], "though it was known seconds later"
-    denied = [word(at_us, 0.0) for at_us in range(2_000_000, events[-1].ts_us, 1_000_000)]
+    denied = [word(500_000, 1.0), *(word(at_us, 0.0) for at_us in range(2_000_000, events[-1].ts_us, 1_000_000))]
     assert concluded([*events, *denied], SHEET, "play.live", "restart.") == [], "the flag can no longer be late"
 
 
