@@ -102,7 +102,7 @@ def is_thrown_in(contact: Contact, dead: bool, pitch: Pitch, p: BodyPartParamete
     if not dead or y_m is None:
         return False
     inside_m = pitch.half_width_m - abs(y_m)
-    return at_most("the ball inside the touch line", inside_m, p.touch_m, "body_part.touch_m", contact.event.kind)
+    return at_most("the ball inside the touch line", inside_m, p.touch_m, "body_part.touch_m")
 
 
 class BodyPart:

@@ -409,10 +409,10 @@ class PlayPhase:
         if ended is not None:
             left = self._kicks.left_from(ended, now_us, frame, ball, rest)
             after, (live,) = self._resume(ended, now_us, ball, left)
-            if not self._is_none(state, live, now_us):
+            if not self._is_denied(state, live, now_us):
                 return after, (*self._kicks.stopped_before(state, live, left, now_us), live)
         begun = self._unseen.ended(state, now_us, frame, ball, rest)
-        if begun is not None and not self._is_none(state, begun[1][-1], now_us):
+        if begun is not None and not self._is_denied(state, begun[1][-1], now_us):
             return begun
         case = self._case(state, now_us, frame, ball, slow, rest)
         # A ball that has just left where it lay may still prove to be a restart.
@@ -424,7 +424,7 @@ class PlayPhase:
             finding = self._played_on(state, case)
             if finding is not None:
                 after, (live,) = self._correct(state, case, finding, now_us, ball)
-                if not self._is_none(state, live, now_us):
+                if not self._is_denied(state, live, now_us):
                     return after, (live,)
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
@@ -433,8 +433,8 @@ class PlayPhase:
         )  # fmt: skip
         return after, NOTHING
 
-    def _is_none(self, state: PhaseState, live: Event, now_us: int) -> bool:
-        """True of a restart that the alive flag still denies when it can no longer be late about it."""
+    def _is_denied(self, state: PhaseState, live: Event, now_us: int) -> bool:
+        """True of a restart that the alive flag denies when it can no longer be late about it."""
         kick_us = time_us(payload_of(live), "kick_us")
         return denies(state.flag, self.parameters.flag, now_us, state.turned_us, kick_us)
 

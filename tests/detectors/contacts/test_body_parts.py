@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from detectors.contacts.body_parts import BodyPart, BodyPartParameters, Header, body_part_of
 from detectors.contacts.hits import Contact, PlayerHitsBall
+from detectors.decisions import recording
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest
 from football.match_sheet import MatchSheet
@@ -121,3 +122,7 @@ def test_who_throws_in_does_not_head_the_ball(y_m: float, play: tuple[str, ...],
     hits = PlayerHitsBall(sheet)
     assert [e.kind for e in chained(events, hits, Header(sheet))] == made
     assert [e.payload.variant for e in chained(events, hits, BodyPart(sheet))] == ["head" if made else "other"]
+    with recording() as comparisons:
+        chained(events, hits, BodyPart(sheet))
+    about = {c.about for c in comparisons if c.parameter == "body_part.touch_m"}
+    assert about == ({()} if not made else set()), "it explains what the contact makes"
