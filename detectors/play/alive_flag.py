@@ -9,6 +9,9 @@ ball is in play again.
 
 A restart may be younger than the flag of the stop before it. So a flag that says dead counts only once it can no longer
 be late about that restart.
+
+A flag may be of another match, inverted, or later than any operator. It is held against the balls that are seen to go
+out: while it has missed too many of them, it says nothing.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ class FlagParameters(msgspec.Struct, frozen=True):
         lags: how late it usually is, is known of so many stops, and is their median.
         sooner_us: it is at most twice as late as usually, and by this time.
         alive_share: odds that a dead ball is in play before any sign of it but the flag.
+        missed: after so many stops that it has missed, less those that it has not, it says nothing.
+        missed_most: more of them do not count.
     """
 
     held_us: Annotated[int, reason("Ours: operators press a wrong key, and at once the right one.")] = 1_000_000
@@ -44,20 +49,33 @@ class FlagParameters(msgspec.Struct, frozen=True):
     lags: Annotated[int, reason("Ours: the first minutes of a match; a median bears a wrong one of three.")] = 3
     sooner_us: Annotated[int, reason("Ours: as ball and flag are tracked, some frames each.")] = 500_000
     alive_share: Annotated[float, reason("Ours: ten times evidence.prior_share.")] = 0.3
+    missed: Annotated[int, reason("Ours: operators leave out one stop in ten at most (profile `ragged`).")] = 3
+    missed_most: Annotated[int, reason("Ours: a flag that is put right counts again after four stops.")] = 6
 
 
 class Flag(msgspec.Struct, frozen=True, gc=False):
     """The newest word of the flag.
 
     Attributes:
-        alive: True of a ball in play; None before the flag has said so for the first time.
+        word: True of a ball in play; None before the flag has said so for the first time.
         changed_us: since when it says so.
         lags_us: how late it was about the newest stops whose time is known.
+        missed: stops that it has missed, less those that it has not.
+        missed_us: when the ball went out that it has missed last.
+        believed: False while it has missed too many.
     """
 
-    alive: bool | None = None
+    word: bool | None = None
     changed_us: int = -1
     lags_us: tuple[int, ...] = ()
+    missed: int = 0
+    missed_us: int = -1
+    believed: bool = True
+
+    @property
+    def alive(self) -> bool | None:
+        """What it says; None if it says nothing, or cannot be believed."""
+        return self.word if self.believed else None
 
 
 NO_FLAG = Flag()
@@ -66,19 +84,41 @@ NO_FLAG = Flag()
 _LAGS_MAX = 9
 
 
-def flagged(flag: Flag, p: FlagParameters, packet: Packet, out_us: int | None) -> Flag:
-    """The flag after one more packet of it; ``out_us`` is when the ball went out, if it has.
+def flagged(flag: Flag, p: FlagParameters, packet: Packet, out_us: int | None, *, outside: bool) -> Flag:
+    """The flag after one more packet of it.
 
-    It says nothing before it has said alive: a file may have dead throughout, because nobody set it.
+    It says nothing before it has said alive: a file may have dead throughout, because nobody set it. If it turns to
+    alive while the ball is far outside, it has missed a stop.
+
+    Args:
+        flag: what it has said until now.
+        p: limits.
+        packet: of the flag.
+        out_us: when the ball went out, if it has.
+        outside: True if the ball is far outside.
     """
     for at_us, alive in zip(packet.ts_us, words_of_flag(packet), strict=True):
-        if alive == flag.alive or (flag.alive is None and not alive):
+        if alive == flag.word or (flag.word is None and not alive):
             continue
-        lags_us = flag.lags_us
-        if flag.alive and out_us is not None and 0 <= at_us - out_us <= p.late_us:
-            lags_us = (*lags_us[1 - _LAGS_MAX :], at_us - out_us)
-        flag = Flag(alive, at_us, lags_us)
+        lags_us, missed = flag.lags_us, flag.missed
+        if flag.word and out_us is not None and 0 <= at_us - out_us <= p.late_us:
+            lags_us, missed = (*lags_us[1 - _LAGS_MAX :], at_us - out_us), max(missed - 1, 0)
+        elif alive and outside:
+            missed = min(missed + 1, p.missed_most)
+        flag = Flag(alive, at_us, lags_us, missed, flag.missed_us, missed < p.missed)
     return flag
+
+
+def held_against(flag: Flag, p: FlagParameters, now_us: int, out_us: int) -> Flag:
+    """The flag while the ball is out since ``out_us``: it has missed that if it says alive, later than it may be.
+
+    One that turns to alive later than that may show the restart.
+    """
+    until_us = out_us + p.late_us
+    if not flag.word or out_us == flag.missed_us or now_us <= until_us or flag.changed_us > until_us:
+        return flag
+    missed = min(flag.missed + 1, p.missed_most)
+    return msgspec.structs.replace(flag, missed=missed, missed_us=out_us, believed=missed < p.missed)
 
 
 def _lateness_us(flag: Flag, p: FlagParameters) -> tuple[int, int]:

@@ -109,6 +109,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         high_us: it has been above the chest again and again since then.
         raised_us: the newest time that it was; -1 if it never was.
         gap_us: time between its two newest positions.
+        appeared_us: when the ball appeared there, after it had not been seen; -1 of another.
     """
 
     since_us: int = -1
@@ -133,6 +134,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
     high_us: int = -1
     raised_us: int = -1
     gap_us: int = 0
+    appeared_us: int = -1
 
 
 NO_REST = Rest()
@@ -205,7 +207,7 @@ def extend_rest(
         left_us = _left_us(rest, p, now_us, frame, closest[0])
     return Rest(
         since_us, now_us, x_m, y_m, *near, shape, put_us, put_x_m, put_y_m, penalty, *held, fresh_us, *closest, left_us,
-        high_us=high[0], raised_us=high[1], gap_us=ball.gap_us,
+        high_us=high[0], raised_us=high[1], gap_us=ball.gap_us, appeared_us=rest.appeared_us if continues else -1,
     )  # fmt: skip
 
 
@@ -322,6 +324,11 @@ def is_dropped(rest: Rest, p: RestParameters, ball: BallState | None) -> bool:
         return False
     fell = at_least(what, since_us, p.fall_us, "phase.rest.fall_us", about)
     return fell and at_most(what, since_us, p.drop_us, "phase.rest.drop_us", about)
+
+
+def has_appeared(rest: Rest, least_us: int) -> bool:
+    """True if the ball has appeared where it was kicked from, and was not seen to lie there for ``least_us``."""
+    return rest.appeared_us >= 0 and rest.last_us - rest.appeared_us < least_us
 
 
 def travelled_m(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> float:

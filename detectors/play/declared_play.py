@@ -8,12 +8,13 @@ from __future__ import annotations
 import msgspec
 
 from detectors.emission import make_event
-from detectors.play.alive_flag import flagged, stopped_by_flag_us
+from detectors.play.alive_flag import flagged, held_against, stopped_by_flag_us
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import LINE_CAUSES, PhaseState, stalled_event, stopped, turned
 from detectors.signals.official import decided_us
 from football.packets import Packet
 from football.payloads import EventPayload, Scalar, payload_as
+from football.pitch import Pitch
 from middleware.detector import NOTHING, Step
 from middleware.events import Event
 
@@ -41,12 +42,13 @@ def obeyed_officials(state: PhaseState, event: Event) -> Step[PhaseState]:
     return turned(state, "live", state.cause, turned_us=live.ts_us), (live,)
 
 
-def obeyed_flag(state: PhaseState, p: PhaseParameters, settle_us: int, event: Event) -> Step[PhaseState]:
+def obeyed_flag(state: PhaseState, p: PhaseParameters, pitch: Pitch, settle_us: int, event: Event) -> Step[PhaseState]:
     """Ends play if the alive flag has said for long enough that the ball is dead.
 
     Args:
         state: of play.
         p: limits.
+        pitch: the pitch.
         settle_us: a ball that has crossed a line is dead after this time outside.
         event: a packet of the flag.
     """
@@ -55,7 +57,11 @@ def obeyed_flag(state: PhaseState, p: PhaseParameters, settle_us: int, event: Ev
         out_us = state.exit.ts_us
     elif state.mode == "dead" and state.cause in LINE_CAUSES:
         out_us = state.turned_us - settle_us
-    flag = flagged(state.flag, p.flag, payload_as(event, Packet), out_us)
+    seen = state.ball is not None and event.ts_us - state.seen_us <= p.rest.frozen_us
+    outside = state.ball is not None and seen and pitch.beyond_m(state.ball.x_m, state.ball.y_m) >= p.far_out_m
+    flag = flagged(state.flag, p.flag, payload_as(event, Packet), out_us, outside=outside)
+    if out_us is not None and state.mode == "dead":
+        flag = held_against(flag, p.flag, event.ts_us, out_us)
     state = msgspec.structs.replace(state, flag=flag)
     if state.mode != "live":
         return state, NOTHING

@@ -8,7 +8,7 @@ import msgspec
 
 from detectors.decisions import at_least, at_most, note
 from detectors.emission import make_event
-from detectors.play.dead_ball_kicks import Rest, apart_m, carried_on, travelled_m
+from detectors.play.dead_ball_kicks import Rest, apart_m, carried_on, has_appeared, travelled_m
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import LINE_CAUSES, PhaseState, as_stop
 from detectors.play.restart_kicks import RestartKickParameters, attackers_of, may_restart, touch_distance_m
@@ -49,6 +49,10 @@ class EndingKicks:
         short = state.cause == "goal" and not rest.shape and rest.last_us - rest.put_us < p.goal_rest_us
         if (short or self._is_interval(state, rest)) and not self.set_off_with(state, rest.last_us):
             return False
+        anywhere = state.cause not in LINE_CAUSES and not rest.shape and not rest.penalty
+        flagged = state.flag.alive is True and state.flag.changed_us > state.turned_us
+        if anywhere and has_appeared(rest, p.rest_us) and not flagged and not self.set_off_with(state, rest.last_us):
+            return False  # It may have been thrown back, or be found again in play that was never stopped.
         if rest.found_us < 0 and moved_m > BALL_SPEED_MAX_M_S * 1e-6 * (now_us - rest.last_us):
             return False  # No foot kicks so hard: the track has jumped.
         if rest.found_us < 0 and 2 * ball.gap_us > 3 * rest.gap_us and now_us - rest.last_us < p.rest.frozen_us:

@@ -5,8 +5,8 @@ Theory of operation
 Tracking has no whistle. A *stoppage*, the time in which the ball is dead, begins for one of four causes:
 
 * ``touch``, ``goal line``: the whole ball crosses an outer line and does not return at once (a track wobbles by some
-  decimetres, a dead ball stays out for seconds), or it is found outside after it was not seen
-  (:mod:`detectors.play.unseen_ball`);
+  decimetres, a dead ball stays out for seconds), or it is found outside after it was not seen, or it vanishes right
+  before the line and stays away (:mod:`detectors.play.unseen_ball`);
 * ``goal``: the ball is in a goal;
 * ``stop``: the ball *stalls*, as after a whistle. It lies within two metres for seconds, is slow and far from
   everybody, rolls away and nobody goes for it, or is carried at hand height. A defender may do that with a live ball in
@@ -14,7 +14,8 @@ Tracking has no whistle. A *stoppage*, the time in which the ball is dead, begin
 
 A stoppage ends with a *kick from rest*, which may be a throw. The ball has been slow for a while, then moves a few
 metres at once, away from a player, and from a position where the restart after this cause may be taken (Laws 8, 13,
-15, 16, 17). No other movement of a dead ball ends a stoppage: it may be rolled, carried or thrown back.
+15, 16, 17). No other movement of a dead ball ends a stoppage: it may be rolled, carried or thrown back. A ball that was
+away and appears at such a position has lain there.
 
 The detector may have missed the restart, or the ball was never out. *Evidence* shows that
 (:mod:`detectors.play.evidence`): players play the ball to each other in the field. Then play goes on (*fallback*),
@@ -72,7 +73,6 @@ from detectors.play.phase_state import (
     STOPPAGE_CAUSES,
     PhaseState,
     as_stop,
-    ended_by_silence,
     is_far_out,
     is_repeated,
     is_struck,
@@ -199,7 +199,7 @@ class PlayPhase:
             dead = stopped_before_end(state, self.parameters, event.ts_us)
             return (state, NOTHING) if dead is None else (turned(state, "dead", "stop", turned_us=event.ts_us), (dead,))
         if event.kind == "raw.flag":
-            return obeyed_flag(state, self.parameters, self._settle[0], event)
+            return obeyed_flag(state, self.parameters, self.pitch, self._settle[0], event)
         payload = payload_of(event)
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
@@ -227,8 +227,11 @@ class PlayPhase:
         return waits if by_post else self._end_play(state, event.ts_us, "goal", event)
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
-        if (dead := ended_by_silence(state, self.parameters, now_us, ball)) is not None:
-            return turned(state, "dead", "stop", turned_us=now_us), (dead,)
+        unseen_us = now_us - state.lost_us if state.lost_us >= 0 else 0
+        if 0 <= state.seen_us < now_us - self.parameters.rest.frozen_us:
+            unseen_us = now_us - state.seen_us  # Perhaps no frame came in, either.
+        if state.mode == "live" and (gone := self._unseen.gone(state, now_us, frame, ball, unseen_us)) is not None:
+            return gone
         exit_event = state.exit
         if exit_event is not None:
             what, outside_us = "time since the line was crossed", now_us - exit_event.ts_us
@@ -245,9 +248,6 @@ class PlayPhase:
         slow = ball.vx_m_s * ball.vx_m_s + ball.vy_m_s * ball.vy_m_s <= self._slow2
         rest = state.rest
         near: tuple[BodyState | None, float] = (None, 0.0)
-        unseen_us = now_us - state.lost_us if state.lost_us >= 0 else 0
-        if 0 <= state.seen_us < now_us - self.parameters.rest.frozen_us:
-            unseen_us = now_us - state.seen_us  # Perhaps no frame came in, either.
         if state.mode == "live" and (unseen_us or state.outside_us >= 0 or state.watch.fresh_us >= 0):
             state = self._unseen.found_outside(state, now_us, ball, unseen_us)
             if (
@@ -256,7 +256,10 @@ class PlayPhase:
             ):
                 return out
         elsewhere: Rest | None = None
-        if unseen_us or not slow or ball.run <= JUMPED:
+        appeared = self._unseen.appeared(state, now_us, frame, ball, unseen_us) if unseen_us else None
+        if appeared is not None:
+            rest, slow = appeared, False
+        elif unseen_us or not slow or ball.run <= JUMPED:
             elsewhere = found_elsewhere(rest, self.parameters.rest, now_us, ball, unseen_us)
         if elsewhere is not None:
             rest, slow = elsewhere, False
@@ -329,7 +332,7 @@ class PlayPhase:
         after = PhaseState(
             mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played,
             state.turned_us, -1, now_us, state.mouth, handled, left_rest, watch,
-            state.outside_us, state.crossed_us, state.spread_m, state.flag,
+            state.outside_us, state.crossed_us, state.spread_m, state.flag, ball, state.hidden,
         )  # fmt: skip
         return after, NOTHING
 
@@ -429,7 +432,7 @@ class PlayPhase:
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
             played=state.played, turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest,
-            watch=state.watch, spread_m=state.spread_m, flag=state.flag,
+            watch=state.watch, spread_m=state.spread_m, flag=state.flag, ball=ball, hidden=state.hidden,
         )  # fmt: skip
         return after, NOTHING
 
@@ -488,4 +491,5 @@ class PlayPhase:
     def _resume(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> Step[PhaseState]:
         """Bring the ball into play by a kick from rest."""
         live = live_event(state, self.parameters, now_us, ball, rest, None)
-        return turned(state, "live", state.cause, turned_us=now_us), (live,)
+        hidden = self._unseen.hidden(state, rest)
+        return turned(state, "live", state.cause, turned_us=now_us, hidden=hidden), (live,)

@@ -14,6 +14,28 @@ from detectors.play.stalls import StallParameters
 from detectors.reasons import reason
 
 
+class VanishedParameters(msgspec.Struct, frozen=True):
+    """When a ball that vanishes at a line is out.
+
+    Attributes:
+        way_us: it would have crossed the line at most so long after it was seen last.
+        flagged_us: it stays away for this long, if the alive flag says dead.
+        flag_us: the flag says so at most this long before the ball vanishes.
+        away_us: it stays away for this long, if there is no flag, or nothing came in meanwhile.
+        held_us: the same at the mouth of a goal, where the goalkeeper may hold it unseen.
+        hidden: after so many appearances where it was kicked from, a ball that stays away is dead.
+        hidden_most: more appearances do not count.
+    """
+
+    way_us: Annotated[int, reason("Ours: two frames at 10 Hz, and the lag of a velocity.")] = 250_000
+    flagged_us: Annotated[int, reason("As settle_us.")] = 400_000
+    flag_us: Annotated[int, reason("Ours: both are of one operator, some frames apart.")] = 200_000
+    away_us: Annotated[int, reason("As unseen_us.")] = 2_000_000
+    held_us: Annotated[int, reason("Law 12: a goalkeeper holds the ball for 8 s, and two to be sure.")] = 10_000_000
+    hidden: Annotated[int, reason("Ours: one or two may be chance.")] = 3
+    hidden_most: Annotated[int, reason("Ours: a source that changes is known after two restarts.")] = 6
+
+
 class PhaseParameters(msgspec.Struct, frozen=True):
     """When the ball is dead, and what counts as a kick from rest.
 
@@ -60,6 +82,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         evidence: what shows that a dead ball is in play.
         setting_off: what players show of a restart whose ball is not seen.
         flag: how far the alive flag of a tracking system is believed.
+        vanished: when a ball that vanishes at a line is out.
     """
 
     settle_us: Annotated[int, reason("Optical tracks wobble over the line for less.")] = 400_000
@@ -140,3 +163,4 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     evidence: EvidenceParameters = EvidenceParameters()
     setting_off: SettingOffParameters = SettingOffParameters()
     flag: FlagParameters = FlagParameters()
+    vanished: VanishedParameters = VanishedParameters()

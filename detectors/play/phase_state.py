@@ -62,6 +62,8 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         crossed_us: when it is taken to have gone out.
         spread_m: median distance of the nearest player at a change of the ball's velocity in play.
         flag: what the alive flag says.
+        ball: its newest state of this phase; None before it.
+        hidden: how often the ball has appeared where it was kicked from, less twice how often it was seen to lie there.
     """
 
     mode: str = "unknown"
@@ -86,6 +88,8 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     crossed_us: int = -1
     spread_m: float = SPREAD_BEGIN_M
     flag: Flag = NO_FLAG
+    ball: BallState | None = None
+    hidden: int = 0
 
 
 def is_far_out(state: PhaseState, p: PhaseParameters, pitch: Pitch, crossed: Event, ball: BallState) -> bool:
@@ -99,6 +103,7 @@ def is_far_out(state: PhaseState, p: PhaseParameters, pitch: Pitch, crossed: Eve
 
 def turned(state: PhaseState, mode: str, cause: str, line: str = "", **kept: Any) -> PhaseState:
     """The state of a new phase: it keeps what outlasts one, and what is given."""
+    kept = {"hidden": state.hidden, **kept}
     return PhaseState(mode, cause, line, None, state.attacks_x, spread_m=state.spread_m, flag=state.flag, **kept)
 
 

@@ -1,4 +1,9 @@
-"""A ball that is not seen goes out or comes into play: what shows it, and when it was (part of 5.10)."""
+"""A ball that is not seen goes out or comes into play: what shows it, and when it was (part of 5.10).
+
+Some sources have the ball only while it is in play: it vanishes where it goes out, and appears where it is kicked. So a
+ball that vanishes right before it would cross a line is out, if it stays away. One that appears where a restart may be
+taken, beside a player, has lain there meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +14,28 @@ import msgspec
 from detectors.ball.lines import goal_line_part
 from detectors.decisions import at_least, at_most
 from detectors.emission import make_event
-from detectors.play.dead_ball_kicks import Rest, apart_m, left_unseen_us
+from detectors.play.dead_ball_kicks import NO_REST, Rest, apart_m, has_appeared, left_unseen_us, nearest
 from detectors.play.ending_kicks import EndingKicks
 from detectors.play.evidence import Played
 from detectors.play.phase_parameters import PhaseParameters
-from detectors.play.phase_state import PhaseState, is_repeated, live_event, stalled_event, turned
-from detectors.play.restart_kicks import RestartKickParameters, may_restart
+from detectors.play.phase_state import (
+    PhaseState,
+    ended_by_silence,
+    is_repeated,
+    live_event,
+    stalled_event,
+    turned,
+)
+from detectors.play.restart_kicks import RestartKickParameters, kick_off_shape, may_restart, penalty_shape
 from detectors.play.setting_off import Watch, paced
+from football.constants import BALL_RADIUS_M
 from football.payloads import BallState, EventPayload, Frame, Scalar
-from football.pitch import Pitch, end_of
+from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch, end_of
 from middleware.detector import NOTHING, Step
 from middleware.events import Event
+
+#: A slower ball stands, for all that its track tells; and a time that no ball needs.
+_STANDS_M_S, _NEVER_US = 0.5, 2**40
 
 
 class UnseenBall:
@@ -105,14 +121,114 @@ class UnseenBall:
         beyond_x_m, beyond_y_m = abs(ball.x_m) - pitch.half_length_m, abs(ball.y_m) - pitch.half_width_m
         x_m = math.copysign(min(abs(ball.x_m), pitch.half_length_m), ball.x_m)
         y_m = math.copysign(min(abs(ball.y_m), pitch.half_width_m), ball.y_m)
-        if beyond_y_m >= beyond_x_m:
+        return self._out(state, now_us, state.crossed_us, x_m, y_m, 0.0, touch=beyond_y_m >= beyond_x_m)
+
+    def vanished(
+        self, state: PhaseState, now_us: int, *, silent: bool = False
+    ) -> tuple[PhaseState, tuple[Event, ...]] | None:
+        """End play by a ball that vanished right before it would cross a line, and has not been seen since.
+
+        An alive flag has to say dead, too. Without one the ball stays away for longer, most of all one that vanished at
+        the mouth of a goal: the goalkeeper may hold it.
+
+        Args:
+            state: of play.
+            now_us: event time.
+            silent: True if no frame came in meanwhile, so that the flag could say nothing.
+        """
+        ball, p, about = state.ball, self.parameters.vanished, "phase.dead"
+        if state.mode != "live" or ball is None:
+            return None
+        away_us, flag = now_us - state.seen_us, state.flag
+        by_flag = not silent and flag.alive is not None
+        if by_flag and (flag.alive or flag.changed_us < state.seen_us - p.flag_us):
+            return None
+        least = (p.flagged_us, "phase.vanished.flagged_us") if by_flag else (p.away_us, "phase.vanished.away_us")
+        if not at_least("time without the ball", away_us, *least, about=about):
+            return None
+        x_us = _leaves_us(ball.x_m, ball.vx_m_s, self.pitch.half_length_m + BALL_RADIUS_M)
+        y_us = _leaves_us(ball.y_m, ball.vy_m_s, self.pitch.half_width_m + BALL_RADIUS_M)
+        way_us = min(x_us, y_us)
+        if not at_most("way of the ball to the line", way_us, p.way_us, "phase.vanished.way_us", about):
+            if by_flag or state.hidden < p.hidden or away_us < p.away_us:
+                return None
+            since_us = max(state.seen_us, state.turned_us + 1)
+            dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, "unseen", since_us)
+            after = turned(state, "dead", "stop", turned_us=now_us, lost_us=state.lost_us, watch=state.watch)
+            return after, (dead,)
+        x_m, y_m = ball.x_m + 1e-6 * way_us * ball.vx_m_s, ball.y_m + 1e-6 * way_us * ball.vy_m_s
+        z_m = max(ball.z_m + 1e-6 * way_us * ball.vz_m_s, 0.0)
+        in_mouth = x_us < y_us and abs(y_m) < GOAL_HALF_WIDTH_M and z_m < BAR_HEIGHT_M
+        held = in_mouth and not by_flag
+        if held and not at_least("time without the ball", away_us, p.held_us, "phase.vanished.held_us", about):
+            return None
+        crossed_us = state.seen_us + way_us
+        if state.exit is not None:
+            crossed_us = min(crossed_us, state.exit.ts_us)
+        since_us = max(crossed_us, state.turned_us + 1)
+        return self._out(state, now_us, since_us, x_m, y_m, z_m, touch=y_us <= x_us, lost_us=state.lost_us)
+
+    def gone(
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, unseen_us: int
+    ) -> tuple[PhaseState, tuple[Event, ...]] | None:
+        """End play by a ball that is seen again, and had vanished at a line or was away for too long."""
+        out = self.vanished(state, now_us, silent=True) if unseen_us > 0 and state.lost_us < 0 else None
+        if out is None:
+            dead = ended_by_silence(state, self.parameters, now_us, ball)
+            if dead is None:
+                return None
+            out = turned(state, "dead", "stop", turned_us=now_us), (dead,)
+        after, events = out
+        rest = self.appeared(after, now_us, frame, ball, unseen_us) or NO_REST
+        return msgspec.structs.replace(after, rest=rest, lost_us=-1, seen_us=now_us), events
+
+    def _out(
+        self, state: PhaseState, now_us: int, since_us: int, x_m: float, y_m: float, z_m: float, *, touch: bool,
+        lost_us: int = -1,
+    ) -> tuple[PhaseState, tuple[Event, ...]]:  # fmt: skip
+        """End play by a ball that was not seen to cross a line: out, or in a goal if it met its mouth below the bar."""
+        confidence = 0.7
+        if touch:
             cause, line = "touch", "left touch out" if y_m > 0.0 else "right touch out"
         else:
             cause, line = "goal line", goal_line_part(f"{end_of(x_m)} goal out", y_m)
-        detail: dict[str, Scalar] = {"line": line, "sign": "", "since_us": state.crossed_us}
-        payload = EventPayload(cause, x_m=x_m, y_m=y_m, z_m=0.0, confidence=0.7, detail=detail)
-        dead = make_event("phase.dead", now_us, f"ball:{state.crossed_us}/{line}", payload)
-        return turned(state, "dead", cause, line, turned_us=now_us, watch=Watch(out_x_m=x_m)), (dead,)
+            if lost_us >= 0 and line.endswith("mouth out") and z_m < BAR_HEIGHT_M:
+                cause, line, confidence = "goal", end_of(x_m), 0.5
+        detail: dict[str, Scalar] = {"line": line, "sign": "", "since_us": since_us}
+        payload = EventPayload(cause, x_m=x_m, y_m=y_m, z_m=z_m, confidence=confidence, detail=detail)
+        dead = make_event("phase.dead", now_us, f"ball:{since_us}/{line}", payload)
+        watch = Watch(out_x_m=x_m)
+        after = turned(state, "dead", cause, line, played=state.played, turned_us=now_us, lost_us=lost_us, watch=watch)
+        return after, (dead,)
+
+    def hidden(self, state: PhaseState, rest: Rest) -> int:
+        """How often the source has left out a ball before its restart, with one that was kicked from a rest."""
+        most = self.parameters.vanished.hidden_most
+        appeared = has_appeared(rest, self.parameters.rest_us)
+        return min(state.hidden + 1, most) if appeared else max(state.hidden - 2, 0)
+
+    def appeared(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, unseen_us: int) -> Rest | None:
+        """The rest of a dead ball that appears beside a player, after it was away for long; None of another ball.
+
+        One that lay when it was seen last was kicked there, or has lain there all the while.
+        """
+        p, rest = self.parameters, state.rest
+        if state.mode != "dead" or unseen_us < p.rest_us:
+            return None
+        lay_us, slow = rest.last_us - rest.since_us, rest.last_us >= now_us - unseen_us - p.rest.bridge_us
+        there = math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m) <= p.rest.bridge_m
+        if slow and (lay_us >= p.rest_us or there):
+            return None
+        taker, taker_m = nearest(frame, ball.x_m, ball.y_m)
+        if taker_m > p.reach_m:
+            return None
+        shape = kick_off_shape(self.kick, frame, ball.x_m, ball.y_m)
+        penalty = penalty_shape(self.pitch, self.kick, frame, ball.x_m, ball.y_m)
+        since_us = now_us - unseen_us
+        return Rest(
+            since_us, now_us, ball.x_m, ball.y_m, taker, taker_m, shape, since_us, ball.x_m, ball.y_m, penalty,
+            fresh_us=now_us, closest=taker, closest_m=taker_m, high_us=now_us, gap_us=ball.gap_us, appeared_us=now_us,
+        )  # fmt: skip
 
     def is_held(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> bool:
         """True if the track of a ball in play holds its position while players run: it does not lie there alone.
@@ -126,8 +242,10 @@ class UnseenBall:
         return held_at_once and far_inside and state.watch.calm_us < 0
 
     def stopped(self, state: PhaseState, now_us: int, frame: Frame) -> Step[PhaseState]:
-        """Stop play if all players have been calm for long, and the ball has not been seen for a while."""
+        """Stop play if the ball has vanished at a line, or all players have been calm for long without it."""
         p, about = self.parameters, "phase.dead"
+        if (out := self.vanished(state, now_us)) is not None:
+            return out
         watch = paced(state.watch, p.setting_off, self.pitch, now_us, frame)
         if watch is state.watch:
             return state, NOTHING
@@ -176,3 +294,11 @@ class UnseenBall:
             and may_restart(self.pitch, self.kick, state.cause, state.line, left_rest.x_m, left_rest.y_m)
         )
         return live_event(state, p, at_us, ball, left_rest, None, kick_us) if taken else None
+
+
+def _leaves_us(at_m: float, v_m_s: float, line_m: float) -> int:
+    """Time after which a ball that goes on is beyond ``line_m``, on its side of the pitch; far off if it never is."""
+    out_m_s = math.copysign(v_m_s, v_m_s * at_m)
+    if abs(at_m) >= line_m:
+        return 0
+    return round(1e6 * (line_m - abs(at_m)) / out_m_s) if out_m_s > _STANDS_M_S else _NEVER_US

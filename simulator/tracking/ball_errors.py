@@ -71,8 +71,10 @@ def _without_lost(path: Floats, true: TrueFrames, ball: Ball, rate_hz: int, chan
     if ball.lost_as == "held":
         for span in sorted(lost, key=lambda span: span.start):
             path[span] = path[max(span.start - 1, 0)]
-        return path
-    path[covered(lost, len(path))] = np.nan if ball.lost_as == "absent" else 0.0
+    else:
+        path[covered(lost, len(path))] = np.nan if ball.lost_as == "absent" else 0.0
+    if ball.dead != "tracked":
+        path[~true.in_play] = np.nan if ball.dead == "absent" else 0.0
     return path
 
 

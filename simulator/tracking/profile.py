@@ -75,11 +75,13 @@ class Frames(_Model):
         rate_hz: frames a second.
         dropped_share: share of single frames that are missing.
         gaps: stretches without any frame.
+        dead: frames of a dead ball are kept, or cut out of the file.
     """
 
     rate_hz: Literal[5, 10, 25, 50] = 25
     dropped_share: Strength = _NONE
     gaps: Spans | None = None
+    dead: Literal["kept", "cut"] = "kept"
 
 
 class Keys(_Model):
@@ -123,6 +125,7 @@ class Ball(_Model):
         frozen, frozen_dead: it keeps its position, in play and while it is dead.
         lost, lost_dead: it is not tracked, in play and while it is dead.
         lost_as: a lost ball has no row, keeps its last position, or lies on the centre spot.
+        dead: a dead ball is tracked as one in play, has no row, or lies on the centre spot.
         teleports: it is somewhere else for a moment.
         height: measured; zero throughout; or empty.
         height_error_m: standard deviation of a measured height above the ground.
@@ -140,6 +143,7 @@ class Ball(_Model):
     lost: Spans | None = None
     lost_dead: Spans | None = None
     lost_as: Literal["absent", "held", "origin"] = "absent"
+    dead: Literal["tracked", "absent", "origin"] = "tracked"
     teleports: Teleports | None = None
     height: Literal["measured", "zero", "empty"] = "measured"
     height_error_m: Strength = _NONE

@@ -65,6 +65,8 @@ def track(true: TrueFrames, profile: Profile, seed: int) -> TrackedFrames:
     kept = ~covered(spans(profile.frames.gaps, np.ones(len(true), bool), rate_hz, chance, "frames.gaps"), len(true))
     dropped_share = chance.value(profile.frames.dropped_share, "frames.dropped_share")
     kept &= chance.stream("frames.dropped").random(len(true)) >= dropped_share
+    if profile.frames.dead == "cut":
+        kept &= true.in_play
     # A frame without any row is none.
     kept &= np.isfinite(ball[:, 0]) | np.isfinite(bodies[:, :, 0]).any(axis=1)
     alive = None if profile.alive_flag is None else _flagged(true, profile.alive_flag, rate_hz, chance)[kept]

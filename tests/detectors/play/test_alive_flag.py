@@ -6,7 +6,15 @@ import msgspec
 import pytest
 
 from detectors.arrivals import instant_arrivals
-from detectors.play.alive_flag import NO_FLAG, Flag, FlagParameters, denies, flagged, stopped_by_flag_us
+from detectors.play.alive_flag import (
+    NO_FLAG,
+    Flag,
+    FlagParameters,
+    denies,
+    flagged,
+    held_against,
+    stopped_by_flag_us,
+)
 from detectors.play.phase import PlayPhase
 from football.match_sheet import MatchSheet
 from football.packets import Packet, pack_instant
@@ -124,7 +132,7 @@ def test_how_late_the_flag_is_shows_at_balls_that_were_seen_to_go_out():
     def word(flag: Flag, at_s: float, alive: bool, out_s: float | None) -> Flag:
         packet = says(at_s, alive=alive).payload
         assert isinstance(packet, Packet)
-        return flagged(flag, P, packet, None if out_s is None else round(out_s * 1e6))
+        return flagged(flag, P, packet, None if out_s is None else round(out_s * 1e6), outside=False)
 
     flag = word(NO_FLAG, 0.0, True, None)
     assert word(flag, 9.5, False, 9.0).lags_us == (500_000,)
@@ -148,3 +156,35 @@ def test_the_flag_of_an_instant_arrives_beside_its_frame(packed: bool):
     assert kinds == [("raw.frame", 1_000_000), ("raw.flag", 1_000_000)]
     assert [one.event.kind for one in instant_arrivals([ball], 8)] == ["raw.frame"]
     assert [one.event.kind for one in instant_arrivals([flag], 9)] == ["raw.flag"]
+
+
+def missed(flag: Flag, *outs_s: float) -> Flag:
+    """The flag after balls that were out for four seconds each, twice looked at, while it says what it says."""
+    for out_s in outs_s:
+        for late_s in (3.0, 3.6, 4.0):
+            flag = held_against(flag, P, round((out_s + late_s) * 1e6), round(out_s * 1e6))
+    return flag
+
+
+def test_a_flag_that_has_missed_three_stops_says_nothing_until_it_is_right_again():
+    flag = Flag(True, 0)
+    assert (missed(flag, 10.0, 20.0).missed, missed(flag, 10.0, 20.0).alive) == (2, True)
+    flag = missed(flag, 10.0, 20.0, 30.0)
+    assert (flag.missed, flag.alive) == (3, None)
+    right = flagged(flag, P, word_of(says(40.5, alive=False)), 40_000_000, outside=False)
+    assert (right.missed, right.alive) == (2, False)
+    assert missed(Flag(False, 0), 10.0, 20.0, 30.0) == Flag(False, 0)
+    restarted = Flag(True, 33_550_000)
+    assert (missed(restarted, 30.0), missed(restarted, 31.0).missed) == (restarted, 1)
+
+
+def test_a_flag_that_turns_to_alive_while_the_ball_is_far_outside_has_missed_a_stop():
+    flag = Flag(False, 0)
+    assert flagged(flag, P, word_of(says(10.0, alive=True)), None, outside=True).missed == 1
+    assert flagged(flag, P, word_of(says(10.0, alive=True)), None, outside=False).missed == 0
+    assert flagged(Flag(True, 0), P, word_of(says(10.0, alive=False)), None, outside=True).missed == 0
+
+
+def word_of(event: Event) -> Packet:
+    assert isinstance(event.payload, Packet)
+    return event.payload

@@ -122,6 +122,19 @@ def test_a_lost_ball_has_no_row_or_keeps_its_position() -> None:
     assert table_of(absent).num_rows == table_of(held).num_rows - np.isnan(absent.ball[:, 0]).sum()
 
 
+def test_a_dead_ball_is_left_out_or_its_frames_are() -> None:
+    live = played().in_play[::2]
+    assert 0.2 < live.mean() < 0.9
+    absent = track(played(), Profile.model_validate({"name": "x", "ball": {"dead": "absent"}}), 1)
+    assert (np.isfinite(absent.ball[:, 0]) == live).all()
+    origin = track(played(), Profile.model_validate({"name": "x", "ball": {"dead": "origin"}}), 1)
+    assert (origin.ball[~live] == 0.0).all()
+    cut = track(played(), Profile.model_validate({"name": "x", "frames": {"dead": "cut"}}), 1)
+    assert (cut.ts_us == absent.ts_us[live]).all()
+    tracked = track(played(), Profile(name="exact"), 1)
+    assert (absent.ball[live] == tracked.ball[live]).all()
+
+
 def test_a_teleport_goes_as_far_as_stated_and_comes_back() -> None:
     away = {"per_min": (10, 10), "seconds": (0.04, 0.04), "metres": (5, 6)}
     tracked = track(played(), profile_of(ball={"teleports": away}), 1)
