@@ -1,8 +1,8 @@
 """Read tracking files: the long table (Parquet or CSV), DEBS 2013 streams, and through kloppy all of its formats.
 
-The long table has one row per object and frame: ``t_ms, object_id, team, x, y, z`` (metres from the centre spot), and
-perhaps ``ball_status`` (``alive`` or ``dead``, the same in all rows of a frame); further columns are ignored. A
-``metadata.json`` next to it, if there is one, gives the match sheet.
+The long table has one row per object and frame: ``t_ms, object_id, team, x, y`` (metres from the centre spot), and
+perhaps ``z``, without which nothing has a height, and ``ball_status`` (``alive`` or ``dead``, the same in all rows of a
+frame); further columns are ignored. A ``metadata.json`` next to it, if there is one, gives the match sheet.
 
 Only what makes a file unreadable as a whole is an error here. A bad row enters the recording unchanged, so that the
 validation rejects it under its packet's number; a row that fits into no packet (no time, no object) is returned in
@@ -35,12 +35,15 @@ from replay.formats.times import check_restarts, check_unit, from_zero, in_order
 Codes = npt.NDArray[np.int64]
 
 #: Columns that a long table must have.
-COLUMNS = ("t_ms", "object_id", "team", "x", "y", "z")
+COLUMNS = ("t_ms", "object_id", "team", "x", "y")
 
-#: A column that it may have: whether the ball is in play, as the source says. Other values, and none, say nothing.
+#: A column that it may have: heights. Without it all of them are missing.
+HEIGHT = "z"
+
+#: Another one: whether the ball is in play, as the source says. Other values, and none, say nothing.
 FLAG, FLAG_VALUES = "ball_status", {"alive": True, "dead": False}
 
-#: Those of them that hold texts.
+#: Columns that hold texts.
 TEXTS = ("object_id", "team", FLAG)
 
 #: Ends of the names of long tables.
@@ -124,7 +127,7 @@ def _rows(path: Path) -> TableRows:
         if path.stat().st_size == 0:
             raise TrackingError(f"{path}: the file is empty")
         is_csv = path.name.lower().endswith(CSV)
-        wanted = (*COLUMNS, FLAG)
+        wanted = (*COLUMNS, HEIGHT, FLAG)
         rows = read_csv_table(path, wanted, TEXTS) if is_csv else TableRows(read_parquet(path, wanted))
     except FileNotFoundError:
         raise TrackingError(f"{path}: no such file") from None
@@ -133,7 +136,8 @@ def _rows(path: Path) -> TableRows:
     missing = [name for name in COLUMNS if name not in rows.table.column_names]
     if missing:
         raise TrackingError(
-            f"{path}: column {', '.join(missing)} is missing: a tracking table has {', '.join(COLUMNS)}"
+            f"{path}: column {', '.join(missing)} is missing: a tracking table has {', '.join(COLUMNS)}, and for"
+            f" heights {HEIGHT}"
         )
     if not rows.table.num_rows:
         if not rows.rejected:
@@ -161,7 +165,10 @@ def _texts(table: pa.Table, column: str, path: Path) -> tuple[list[str], Codes]:
 def _numbers(table: pa.Table, path: Path) -> tuple[Floats, Floats, Floats, Floats]:
     """Return times in microseconds and positions in metres; missing values as NaN."""
     columns: list[Floats] = []
-    for name in ("t_ms", "x", "y", "z"):
+    for name in ("t_ms", "x", "y", HEIGHT):
+        if name == HEIGHT and (name not in table.column_names or pa.types.is_null(table[name].type)):
+            columns.append(np.full(table.num_rows, np.nan))
+            continue
         column = table[name]
         if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
             raise TrackingError(f"{path}: column {name} holds {column.type}, not numbers")

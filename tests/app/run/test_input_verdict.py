@@ -83,6 +83,7 @@ CASES: dict[str, tuple[Callable[[pa.Table], pa.Table], int, tuple[str, ...]]] = 
         ("home_7 repeat a time", "an id of its own"),
     ),
     "negative": (times(lambda t_ms: t_ms - 3_600_000), 0, ("Times begin at -3,600.0 s",)),
+    "no heights": (lambda table: table.drop_columns("z"), 0, ()),
 }
 
 #: What is played in the default suite, too: both verdicts, both exit codes of a refusal, and each sort of change.

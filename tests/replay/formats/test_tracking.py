@@ -252,6 +252,25 @@ def test_heights_missing_for_players_are_zero_but_a_gap_in_the_balls_is_a_bad_ro
     assert not flat.sheet.quality.ball_height
 
 
+@pytest.mark.parametrize("form", ["parquet", "csv", "csv.gz", "nothing in it"])
+def test_a_table_without_heights_is_read_as_one_whose_heights_are_empty(form: str, tmp_path: Path) -> None:
+    empty = read_tracking(written(rows().assign(z=math.nan), tmp_path))
+    flat, path = rows().drop(columns="z"), tmp_path / f"flat.{form}"
+    if form == "nothing in it":
+        path = Path(written(flat.assign(z=None), tmp_path))
+    elif form == "parquet":
+        flat.to_parquet(path)
+    else:
+        flat.to_csv(path, index=False)
+    read = read_tracking(str(path))
+    assert not reasons(read)
+    assert not read.sheet.quality.ball_height
+    assert [track.transmitter for track in read.tracks] == [track.transmitter for track in empty.tracks]
+    for own, other in zip(read.tracks, empty.tracks, strict=True):
+        assert own.z_m.tolist() == other.z_m.tolist() == [0.0] * len(own)
+        assert (own.ts_us.tolist(), own.x_m.tolist()) == (other.ts_us.tolist(), other.x_m.tolist())
+
+
 def test_the_real_match_is_read_whole(shared_data: Path) -> None:
     recording = read_tracking(str(shared_data / "portugal_switzerland_2019" / "first_20_minutes.parquet"))
     sheet = recording.sheet
