@@ -56,6 +56,7 @@ class InputQuality(msgspec.Struct, frozen=True, gc=False):
         ball_noise_m, body_noise_m: noise of a position against its neighbours, a standard deviation.
         ball_straight: share of the ball's steps that repeat the step before exactly, as between keyframes.
         ball_height_share, ball_height_max_m: share of the ball's positions that have a height, and the greatest.
+        ball_height_high_m: the height that one in twenty of the ball's positions exceeds.
         gaps, gap_s: silences of all transmitters together for a second or more, and their time.
         same_time, same_time_object: share of an object's positions that repeat a time; the object where it is greatest.
         disordered: positions that go back in time within their packet, or arrive before their event time.
@@ -92,6 +93,7 @@ class InputQuality(msgspec.Struct, frozen=True, gc=False):
     ball_straight: float = 0.0
     ball_height_share: float = 0.0
     ball_height_max_m: float = 0.0
+    ball_height_high_m: float = 0.0
     gaps: int = 0
     gap_s: float = 0.0
     same_time: float = 0.0

@@ -99,7 +99,8 @@ def _rows(inspection: Inspection) -> Iterator[tuple[str, str]]:
     yield "Periods", "; ".join(f"{begin:,.0f} to {end:,.0f} s" for begin, end in q.periods)
     yield "Rates", f"ball {q.ball_hz:g} Hz, players {q.body_hz:g} Hz (declared {_declared(inspection)})"
     yield "Ball", f"seen in {q.ball_share:.1%} of the instants; without change in {q.ball_still:.1%} of its steps"
-    yield "Height", f"in {q.ball_height_share:.1%} of the ball's positions, up to {q.ball_height_max_m:.1f} m"
+    high = f"one in twenty over {q.ball_height_high_m:.1f} m, up to {q.ball_height_max_m:.1f} m"
+    yield "Height", f"in {q.ball_height_share:.1%} of the ball's positions; {high}"
     yield "Noise", f"ball {q.ball_noise_m * 100:.1f} cm, players {q.body_noise_m * 100:.1f} cm"
     yield "Impossible steps", f"ball {q.ball_outliers:.2%}, players {q.body_outliers:.3%}"
     yield "Identity jumps", f"{q.identity_jumps:,}"

@@ -40,7 +40,8 @@ class InputLimits(msgspec.Struct, frozen=True):
         players_min: the same.
         straight_share: share of the ball's moving steps that repeat the one before, for keyframes.
         height_span_s: a ball of a shorter input may have been on the ground all the time.
-        height_max_m: the greatest credible height of a ball.
+        height_max_m: the greatest credible height of a ball: of one position, and of one in twenty for heights of
+            another unit.
         turn_span_s: time without a change of ends after which there should have been one.
         no_pass_s: time without a single pass.
     """
@@ -263,6 +264,10 @@ def _ball(q: InputQuality, sheet: MatchSheet, limits: InputLimits) -> Iterator[I
         yield _note("ball", share, "tracking that loses sight of the ball")
     if not q.ball_height_share and q.span_s >= limits.height_span_s:
         yield _note("height", "The ball has no height", "", "Bounces, headers and crossbars are not told apart")
+    elif q.ball_height_high_m > limits.height_max_m:
+        cause, mend = _unit_of_heights(q.ball_height_high_m)
+        found = f"One in twenty positions of the ball is more than {q.ball_height_high_m:.0f} m high"
+        yield _wrong("height", found, cause, mend)
     elif q.ball_height_max_m > limits.height_max_m:
         yield _note(
             "height", f"The ball is up to {q.ball_height_max_m:.0f} m high", "heights of another unit, or noise"
@@ -271,6 +276,18 @@ def _ball(q: InputQuality, sheet: MatchSheet, limits: InputLimits) -> Iterator[I
         yield _note(
             "keyframes", f"{q.ball_straight:.0%} of the ball's steps repeat the one before", "interpolated keyframes"
         )
+
+
+def _unit_of_heights(high_m: float) -> tuple[str, str]:
+    """Return cause and mend of heights that one in twenty exceeds by far too much: in metres that is 1 to 10.
+
+    A match in decimetres with many high balls looks like one in centimetres whose ball stays low.
+    """
+    if high_m >= 1_000.0:
+        return "heights in millimetres instead of metres", "Divide z by 1000"
+    if high_m >= 100.0:
+        return "heights in centimetres instead of metres", "Divide z by 100"
+    return "heights in decimetres or centimetres instead of metres", "Divide z by 10 or by 100"
 
 
 def _steps(q: InputQuality, limits: InputLimits) -> Iterator[InputFinding]:

@@ -39,7 +39,7 @@ from football.packets import (
     words_of_flag,
 )
 from football.untrusted import SOURCES_MAX
-from replay.quality.samples import SpotSample
+from replay.quality.samples import HeightSample, SpotSample
 from replay.quality.sides import SidesLog
 from replay.quality.tracks import STEP_MAX_US, ClassFigures, Floats, TransmitterTrack, take_together
 
@@ -86,6 +86,7 @@ class InputMeter:
         self._ball_slots = self._body_slots = 0
         self._heights = self._ball_looks = 0
         self._height_max_m = 0.0
+        self._height_sample = HeightSample()
         self._unusable = self._disordered = self._outside = self._unknown = 0
         self._unknown_objects: set[str] = set()
         self._begin_us: int | None = None
@@ -242,6 +243,7 @@ class InputMeter:
             ball_straight=_share(ball.straight, ball.moving),
             ball_height_share=_share(self._heights, self._ball_looks),
             ball_height_max_m=_rounded(self._height_max_m),
+            ball_height_high_m=_rounded(self._height_sample.high_m()),
             gaps=self._gaps,
             gap_s=_rounded(self._gap_us / 1e6),
             same_time=_share(doubled.repeats, doubled.positions) if doubled else 0.0,
@@ -367,6 +369,9 @@ class InputMeter:
             if slot > self._ball_slot:
                 self._ball_slot, self._ball_slots = slot, self._ball_slots + 1
         self._ball_looks += len(heights_m)
+        for z_m in heights_m:
+            if isfinite(z_m):
+                self._height_sample.add(z_m)
         if raised_m := [z_m for z_m in heights_m if z_m]:
             self._heights += len(raised_m)
             self._height_max_m = max(self._height_max_m, *raised_m)

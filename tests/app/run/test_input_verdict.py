@@ -144,6 +144,33 @@ def test_the_verdict_names_cause_and_mend_and_the_exit_code_says_it(command, nam
         assert all(finding["mend"] for finding in severe)
 
 
+@pytest.fixture(scope="module")
+def stretch(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
+    """Twenty seconds with passes through the air."""
+    return pq.read_table(optical_table(tmp_path_factory.mktemp("stretch") / "clip.parquet", seed=7, seconds=20.0))
+
+
+@pytest.mark.parametrize(
+    ("scale", "share", "expected", "words"),
+    [
+        (1.0, 1.0, 0, ""),
+        (100.0, 1.0, WRONG, "centimetres instead of metres. Divide z by 100."),
+        (1000.0, 1.0, WRONG, "millimetres instead of metres. Divide z by 1000."),
+        (100.0, 0.02, 0, "heights of another unit, or noise"),
+    ],
+    ids=["metres", "centimetres", "millimetres", "a few"],
+)
+def test_heights_in_another_unit_are_wrong_by_themselves(scale, share, expected, words, stretch, tmp_path, capsys):
+    z_m = stretch["z"].to_numpy()
+    changed = np.random.default_rng(3).random(len(z_m)) < share
+    source = written(column(stretch, "z", np.where(changed, z_m * scale, z_m)), tmp_path)
+    code, report, _ = run(capsys, "inspect", str(source), "--json")
+    assert (code, report["verdict"]) == (expected, "wrong" if expected else "right")
+    assert words in " ".join(finding["text"] for finding in report["findings"] if finding["code"] != "no sheet")
+    if scale == 100.0 and expected:
+        assert live(capsys, source)[0] == WRONG
+
+
 @pytest.mark.slow
 def test_times_before_zero_change_no_event_and_no_latency(clip, tmp_path, capsys):
     reports = []

@@ -79,6 +79,32 @@ def test_a_sample_of_frames_is_wrong():
     assert (found.code, found.severity) == ("gaps", "wrong")
 
 
+@pytest.mark.parametrize(
+    ("high_m", "severity", "words"),
+    [
+        (6.0, "note", "up to 1030 m"),
+        (45.0, "note", "up to 1030 m"),
+        (46.0, "wrong", "by 10 or by 100"),
+        (259.0, "wrong", "centimetres instead of metres. Divide z by 100."),
+        (2_590.0, "wrong", "millimetres instead of metres. Divide z by 1000."),
+    ],
+)
+def test_heights_of_another_unit_are_wrong_and_a_few_wrong_heights_are_a_note(high_m, severity, words):
+    quality = msgspec.structs.replace(GOOD, ball_height_high_m=high_m, ball_height_max_m=1_030.0)
+    (found,) = findings_of(quality, MatchSheet())
+    assert (found.code, found.severity) == ("height", severity)
+    assert words in found.text
+
+
+@pytest.mark.parametrize(("every", "high"), [(15, True), (25, False)])
+def test_the_high_heights_of_a_ball_are_those_that_one_in_twenty_exceeds(every, high):
+    meter = InputMeter(SHEET)
+    for frame in range(10_000):
+        z_m = 300.0 if frame % every == 0 else math.nan if frame % 7 == 0 else 0.5
+        meter.add(packets_at(frame * 40_000, SHEET, (0.1, 0.0, z_m)), frame * 40_000)
+    assert meter.quality().ball_height_high_m == (300.0 if high else 0.5)
+
+
 def test_players_who_leave_at_half_time_do_not_make_another_pitch():
     assert codes(msgspec.structs.replace(GOOD, y_low_m=-48.0)) == set()
 

@@ -52,7 +52,7 @@ def state_of(meter: InputMeter) -> list[object]:
     meter.quality()
     tracks = {name: track for name, track in meter._tracks.items() if track}
     own = {name: value for name, value in vars(meter).items() if name not in ("_sheet", "_tracks", "_classes")}
-    own |= {name: vars(own[name]) for name in ("_spots", "_sides")}
+    own |= {name: vars(own[name]) for name in ("_spots", "_sides", "_height_sample")}
     return [
         own,
         {name: vars(figures) for name, figures in meter._classes.items()},
