@@ -187,7 +187,7 @@ class Duel:
             return DuelState(True, duel_us=state.duel_us), self._confirmed(state, event) if taken else NOTHING
         made, spell = payload_of(event), state.spell
         if event.kind == "deflection":
-            if spell is None or (spell.player, spell.last_us) != (made.player, event.ts_us):
+            if event.annuls or spell is None or (spell.player, spell.last_us) != (made.player, event.ts_us):
                 return state, NOTHING
             return msgspec.structs.replace(state, spell=msgspec.structs.replace(spell, has=False)), NOTHING
         if event.kind == "phase.live":

@@ -5,7 +5,9 @@ Theory of operation
 A *deflection* hardly changes a fast ball: it turns by less than 60 degrees, and keeps at least half of its speed
 without gaining much. A ball at head height is headed on, not deflected. A runner's own push looks like a deflection,
 but follows a contact of the same player. The first touch of a player who takes a pass along looks the same: intent is
-not measured.
+not measured. His next contact shows that he took the ball: if it comes within ``own_us``, and nobody else's in between,
+the deflection is withdrawn. In fifteen simulated matches under profiles of tracking, 196 of 441 wrong ones were
+followed by such a contact, and 12 of 205 right ones.
 
 A *contest* is a contact that two opponents share (50-50): each makes one within ``within_us``. An opponent who is as
 near at a single contact says nothing: of 246 such guesses (seeds 11 to 14 by radio and as cameras see them, 201 to 205)
@@ -21,12 +23,12 @@ from typing import Annotated
 import msgspec
 
 from detectors.contacts.hits import CONTACTS, contact_of
-from detectors.decisions import at_least, at_most, below
-from detectors.emission import make_event
+from detectors.decisions import at_least, at_most, below, note
+from detectors.emission import make_event, withdrawal
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, number, payload_of
-from middleware.detector import NOTHING, Spec, Step
+from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
 
 
@@ -39,7 +41,7 @@ class DeflectionParameters(msgspec.Struct, frozen=True):
         most_factor: greatest speed after, as a multiple of the speed before.
         speed_m_s: least speed before.
         head_m: higher balls are headed.
-        own_us: so long after an own contact it is the player's own ball.
+        own_us: so long after an own contact, and before the next one, it is the player's own ball.
     """
 
     turn_rad: Annotated[float, reason("hierarchy 5.7")] = math.pi / 3
@@ -57,8 +59,22 @@ class DeflectionParameters(msgspec.Struct, frozen=True):
     own_us: Annotated[int, reason("ours")] = 2_000_000
 
 
+class DeflectionState(msgspec.Struct, frozen=True, gc=False):
+    """State of the detector.
+
+    Attributes:
+        last: the newest contact.
+        deflected: the deflection that it made, while the next contact may show that he has taken the ball.
+    """
+
+    last: Event | None = None
+    deflected: Event | None = None
+
+
 class Deflection:
     """5.7: ``deflection``: a player turns a fast ball a little and hardly slows it.
+
+    If he has the next contact, too, and soon, he has taken the ball, and it is withdrawn.
 
     ``detail``: ``turn_rad`` over the ground, ``speed_before_m_s``, ``speed_after_m_s``.
     """
@@ -74,18 +90,28 @@ class Deflection:
             outputs=("deflection",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="ours",
+            annuls=("deflection",),
+            amends=("deflection",),
+            known={"deflection": Known("at the contact")},
             team_variants={"deflection": ("",)},
             details={"deflection": ("turn_rad", "speed_before_m_s", "speed_after_m_s")},
         )
 
-    def initial(self) -> Event | None:
-        """No contact. The state is the newest one."""
-        return None
+    def initial(self) -> DeflectionState:
+        """No contact."""
+        return DeflectionState()
 
-    def step(self, state: Event | None, event: Event) -> Step[Event | None]:
-        """Judge a contact by the ball's path before and after."""
-        made = contact_of(event).event
-        return made, self._judge(made, state)
+    def step(self, state: DeflectionState, event: Event) -> Step[DeflectionState]:
+        """Judge a contact by the ball's path before and after, and the deflection before it by this contact."""
+        made, deflected = contact_of(event).event, state.deflected
+        if deflected is not None and _own(made, deflected, self.parameters.own_us):
+            if made.ts_us == deflected.ts_us:  # a hit and a touch are one contact
+                return DeflectionState(made, deflected), NOTHING
+            since_us, own_us = made.ts_us - deflected.ts_us, self.parameters.own_us
+            note("time to his next contact", since_us, "at most", own_us, "deflection.own_us")
+            return DeflectionState(made), (withdrawal(deflected, made.ts_us),)
+        judged = self._judge(made, state.last)
+        return DeflectionState(made, judged[0] if judged else None), judged
 
     def _judge(self, made: Event, last: Event | None) -> Sequence[Event]:
         payload, p = payload_of(made), self.parameters

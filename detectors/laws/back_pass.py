@@ -93,6 +93,8 @@ class BackPass:
     def step(self, state: BackPassState, event: Event) -> Step[BackPassState]:
         """Remember the newest contact; judge it when a goalkeeper has the ball in his hands."""
         payload, kick = payload_of(event), state.kick
+        if event.kind == "deflection" and event.annuls:
+            return state, NOTHING  # his next contact says the same
         if event.kind == "gk.catch":
             return self._caught(state, event, payload)
         if event.kind == "play.dead":

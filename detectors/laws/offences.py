@@ -124,6 +124,8 @@ class OffsideOffence:
         if event.kind == "clock.tick":
             pending = state.offence if state.stopped is None else None
             return self._run_on(state, pending, event) if pending is not None else (state, NOTHING)
+        if event.kind == "deflection" and event.annuls:
+            return state, NOTHING
         payload = payload_of(event)
         if event.kind == "offside.position":
             return self._position(state, event, payload), NOTHING

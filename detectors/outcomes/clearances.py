@@ -99,6 +99,8 @@ class Clearance:
         if event.kind == "header":
             return msgspec.structs.replace(state, header=(payload.player, event.ts_us)), NOTHING
         if event.kind == "deflection":
+            if event.annuls:
+                return state, NOTHING
             return msgspec.structs.replace(state, deflection=(payload.player, event.ts_us)), NOTHING
         if event.kind == "kick.released":
             if state.cleared_us == round(number(payload, "kick_us")):

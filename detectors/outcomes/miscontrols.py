@@ -109,6 +109,8 @@ class Miscontrol:
         if event.kind == "play.dead":
             return MiscontrolState(lost=state.lost), NOTHING
         if event.kind == "deflection":
+            if event.annuls:
+                return state, NOTHING
             mine = state.touch is not None and _is_same(state.touch, event)
             state = replace(state, gain=None, touch=None) if mine else state
             return replace(state, deflection=event), NOTHING

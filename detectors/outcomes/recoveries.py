@@ -101,6 +101,8 @@ class Recovery:
         if event.kind == "pass.attempt":
             return replace(state, attempt=event), NOTHING
         if event.kind == "deflection":
+            if event.annuls:
+                return state, NOTHING
             return replace(state, deflection=event), NOTHING
         payload = payload_of(event)
         if event.kind == "possession.gain":
