@@ -213,9 +213,10 @@ class UnseenBall:
         One that lay when it was seen last was kicked there, or has lain there all the while.
         """
         p, rest = self.parameters, state.rest
-        if state.mode != "dead" or unseen_us < p.rest_us:
+        if state.mode == "live" or unseen_us < p.rest_us:
             return None
-        lay_us, slow = rest.last_us - rest.since_us, rest.last_us >= now_us - unseen_us - p.rest.bridge_us
+        lay_us = rest.last_us - rest.since_us
+        slow = rest.since_us >= 0 and rest.last_us >= now_us - unseen_us - p.rest.bridge_us
         there = math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m) <= p.rest.bridge_m
         if slow and (lay_us >= p.rest_us or there):
             return None

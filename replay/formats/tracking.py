@@ -4,9 +4,10 @@ The long table has one row per object and frame: ``t_ms, object_id, team, x, y``
 perhaps ``z``, without which nothing has a height, and ``ball_status`` (``alive`` or ``dead``, the same in all rows of a
 frame); further columns are ignored. A ``metadata.json`` next to it, if there is one, gives the match sheet.
 
-Only what makes a file unreadable as a whole is an error here. A bad row enters the recording unchanged, so that the
-validation rejects it under its packet's number; a row that fits into no packet (no time, no object) is returned in
-``Recording.rejected``.
+A row without a position, or with a placeholder instead, counts as one that is not there
+(:mod:`replay.formats.missing`). Only what makes a file unreadable as a whole is an error here. A bad row enters the
+recording unchanged, so that the validation rejects it under its packet's number; a row that fits into no packet (no
+time, no object) is returned in ``Recording.rejected``.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from replay.formats.csv_table import TableRows, read_csv_table
 from replay.formats.debs import read_debs
 from replay.formats.kloppy_reader import read_kloppy
 from replay.formats.match_sheets import no_sheet, read_sheet, sheet_next_to, shirt_in, within_limits
+from replay.formats.missing import with_positions
 from replay.formats.times import check_restarts, check_unit, from_zero, in_order, too_short
 
 Codes = npt.NDArray[np.int64]
@@ -114,10 +116,11 @@ def read_long_table(
         given = (no_sheet(pitch),)
     check_unit(path, tracks)
     check_restarts(path, tracks)
+    tracks, nowhere = with_positions(tracks)
     tracks, unordered = in_order((*tracks, *_flag(table, times_us, usable, path)))
     tracks, shifted = from_zero(tracks)
     with within_limits(path):
-        findings = (*given, *unordered, *shifted, *too_short(tracks))
+        findings = (*given, *nowhere, *unordered, *shifted, *too_short(tracks))
         return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected), findings)
 
 

@@ -261,7 +261,7 @@ def _ball(q: InputQuality, sheet: MatchSheet, limits: InputLimits) -> Iterator[I
         yield _wrong("no ball", share, cause, "Without a ball no event of play can be detected: give its positions")
         return
     if q.ball_share < limits.ball_share_note:
-        yield _note("ball", share, "tracking that loses sight of the ball")
+        yield _note("ball", share, "tracking that loses sight of the ball, or leaves out a dead one")
     if not q.ball_height_share and q.span_s >= limits.height_span_s:
         yield _note("height", "The ball has no height", "", "Bounces, headers and crossbars are not told apart")
     elif q.ball_height_high_m > limits.height_max_m:

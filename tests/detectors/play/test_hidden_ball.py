@@ -122,6 +122,12 @@ def test_a_ball_that_appears_where_its_restart_is_taken_was_kicked_there(silent:
     assert (live[:2], live[3]) == (("live", "touch"), 10_000_000)
 
 
+def test_a_match_whose_ball_appears_at_the_centre_begins_with_a_kick_off():
+    kicked: list[Ball] = [(0.3 + 0.2 * i, 0.3 * i, 0.1) for i in range(25)]
+    (live,) = turns(frames([None] * 106 + kicked, 0.0, home_7=(0.0, -0.3)))
+    assert live == ("live", "start", 4.6, 4_240_000)
+
+
 @pytest.mark.parametrize("taker", [(8.0, 30.0), (20.0, 34.3)], ids=["in the field", "somewhere else"])
 def test_a_ball_that_appears_far_from_any_thrower_is_not_thrown_yet(taker: Point):
     flown: list[Ball] = [(8.0, 29.0 - 0.32 * i, 1.0) for i in range(25)]
