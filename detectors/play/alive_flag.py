@@ -74,7 +74,7 @@ class Flag(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def alive(self) -> bool | None:
-        """What it says; None if it says nothing, or cannot be believed."""
+        """True if it says alive, False if dead; None if it says nothing, or cannot be believed."""
         return self.word if self.believed else None
 
 

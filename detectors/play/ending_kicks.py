@@ -50,8 +50,7 @@ class EndingKicks:
         if (short or self._is_interval(state, rest)) and not self.set_off_with(state, rest.last_us):
             return False
         anywhere = state.cause not in LINE_CAUSES and not rest.shape and not rest.penalty
-        flagged = state.flag.alive is True and state.flag.changed_us > state.turned_us
-        if anywhere and has_appeared(rest, p.rest_us) and not flagged and not self.set_off_with(state, rest.last_us):
+        if anywhere and has_appeared(rest, p.rest_us) and not self._is_in_play(state, rest):
             return False  # It may have been thrown back, or be found again in play that was never stopped.
         if rest.found_us < 0 and moved_m > BALL_SPEED_MAX_M_S * 1e-6 * (now_us - rest.last_us):
             return False  # No foot kicks so hard: the track has jumped.
@@ -69,6 +68,12 @@ class EndingKicks:
             and self.pitch.inside(ball.x_m, ball.y_m)
             and may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
         )
+
+    def _is_in_play(self, state: PhaseState, rest: Rest) -> bool:
+        """True if a ball that has appeared somewhere is in play: the source, its flag or the players say so."""
+        flagged = state.flag.alive is True and state.flag.changed_us > state.turned_us
+        known = state.hidden >= self.parameters.vanished.hidden
+        return known or flagged or self.set_off_with(state, rest.last_us)
 
     def _is_interval(self, state: PhaseState, rest: Rest) -> bool:
         """True if the teams may still be coming back: the pause was as long as half-time, and this is no kick-off."""

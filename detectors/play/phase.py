@@ -230,8 +230,9 @@ class PlayPhase:
         unseen_us = now_us - state.lost_us if state.lost_us >= 0 else 0
         if 0 <= state.seen_us < now_us - self.parameters.rest.frozen_us:
             unseen_us = now_us - state.seen_us  # Perhaps no frame came in, either.
-        if state.mode == "live" and (gone := self._unseen.gone(state, now_us, frame, ball, unseen_us)) is not None:
-            return gone
+        again = self._unseen.back_again(state, now_us, frame, ball, unseen_us) if state.mode == "live" else None
+        if again is not None:
+            return again
         exit_event = state.exit
         if exit_event is not None:
             what, outside_us = "time since the line was crossed", now_us - exit_event.ts_us

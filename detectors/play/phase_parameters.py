@@ -25,6 +25,10 @@ class VanishedParameters(msgspec.Struct, frozen=True):
         held_us: the same at the mouth of a goal, where the goalkeeper may hold it unseen.
         hidden: after so many appearances where it was kicked from, a ball that stays away is dead.
         hidden_most: more appearances do not count.
+        corner_m: a ball that appears farther from a corner than this, after it went out over a goal line, was kicked
+            from the goal area.
+        taker_m: who has kicked it is at most this far from there.
+        flies_m_s: speed of such a kick until it appears.
     """
 
     way_us: Annotated[int, reason("Ours: two frames at 10 Hz, and the lag of a velocity.")] = 250_000
@@ -34,6 +38,9 @@ class VanishedParameters(msgspec.Struct, frozen=True):
     held_us: Annotated[int, reason("Law 12: a goalkeeper holds the ball for 8 s, and two to be sure.")] = 10_000_000
     hidden: Annotated[int, reason("Ours: one or two may be chance.")] = 3
     hidden_most: Annotated[int, reason("Ours: a source that changes is known after two restarts.")] = 6
+    corner_m: Annotated[float, reason("Ours: half a second of a corner kick.")] = 15.0
+    taker_m: Annotated[float, reason("Ours: a run-up of three steps.")] = 4.0
+    flies_m_s: Annotated[float, reason("Ours: a goal kick, long or short.")] = 20.0
 
 
 class PhaseParameters(msgspec.Struct, frozen=True):

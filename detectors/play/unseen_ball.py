@@ -26,11 +26,26 @@ from detectors.play.phase_state import (
     stalled_event,
     turned,
 )
-from detectors.play.restart_kicks import RestartKickParameters, kick_off_shape, may_restart, penalty_shape
+from detectors.play.restart_kicks import (
+    RestartKickParameters,
+    attackers_of,
+    kick_off_shape,
+    may_restart,
+    penalty_shape,
+)
 from detectors.play.setting_off import Watch, paced
 from football.constants import BALL_RADIUS_M
 from football.payloads import BallState, EventPayload, Frame, Scalar
-from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch, end_of
+from football.pitch import (
+    BAR_HEIGHT_M,
+    GOAL_AREA_DEPTH_M,
+    GOAL_AREA_HALF_WIDTH_M,
+    GOAL_HALF_WIDTH_M,
+    End,
+    Pitch,
+    end_of,
+    end_sign,
+)
 from middleware.detector import NOTHING, Step
 from middleware.events import Event
 
@@ -168,7 +183,7 @@ class UnseenBall:
         since_us = max(crossed_us, state.turned_us + 1)
         return self._out(state, now_us, since_us, x_m, y_m, z_m, touch=y_us <= x_us, lost_us=state.lost_us)
 
-    def gone(
+    def back_again(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, unseen_us: int
     ) -> tuple[PhaseState, tuple[Event, ...]] | None:
         """End play by a ball that is seen again, and had vanished at a line or was away for too long."""
@@ -222,7 +237,7 @@ class UnseenBall:
             return None
         taker, taker_m = nearest(frame, ball.x_m, ball.y_m)
         if taker_m > p.reach_m:
-            return None
+            return self._goal_kick(state, now_us, frame, ball, unseen_us)
         shape = kick_off_shape(self.kick, frame, ball.x_m, ball.y_m)
         penalty = penalty_shape(self.pitch, self.kick, frame, ball.x_m, ball.y_m)
         since_us = now_us - unseen_us
@@ -295,6 +310,28 @@ class UnseenBall:
             and may_restart(self.pitch, self.kick, state.cause, state.line, left_rest.x_m, left_rest.y_m)
         )
         return live_event(state, p, at_us, ball, left_rest, None, kick_us) if taken else None
+
+    def _goal_kick(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, unseen_us: int) -> Rest | None:
+        """The rest of a ball that went out over a goal line, in a source that leaves out dead balls, if it flies now.
+
+        Far from a corner it comes from a goal kick, whose taker is the defender at the goal area.
+        """
+        p, pitch, kick = self.parameters, self.pitch, self.parameters.vanished
+        if state.cause != "goal line" or state.hidden < kick.hidden:
+            return None
+        end: End = "right" if state.line.startswith("right") else "left"
+        x_m = end_sign(end) * (pitch.half_length_m - GOAL_AREA_DEPTH_M)
+        y_m = math.copysign(min(abs(ball.y_m), GOAL_AREA_HALF_WIDTH_M), ball.y_m)
+        taker, taker_m = nearest(frame, x_m, y_m, but=attackers_of(state.attacks_x, end))
+        if taker is None or taker_m > kick.taker_m or pitch.corner_distance_m(ball.x_m, ball.y_m) < kick.corner_m:
+            return None
+        flown_us = round(1e6 * math.hypot(ball.x_m - taker.x_m, ball.y_m - taker.y_m) / kick.flies_m_s)
+        since_us = now_us - unseen_us
+        at_us = max(now_us - flown_us, since_us + p.rest_us)
+        return Rest(
+            since_us, at_us, x_m, y_m, taker, 0.0, False, since_us, x_m, y_m, fresh_us=at_us, closest=taker,
+            closest_m=0.0, high_us=at_us, gap_us=ball.gap_us, appeared_us=at_us,
+        )  # fmt: skip
 
 
 def _leaves_us(at_m: float, v_m_s: float, line_m: float) -> int:

@@ -68,8 +68,8 @@ def _placeholders(track: Track, missing: _Rows) -> _Rows:
     rows = np.flatnonzero(zero)
     after = np.searchsorted(elsewhere, rows)
     far = np.ones(len(rows), np.bool_)
-    for beside, there in ((after - 1, after > 0), (after, after < len(elsewhere))):
-        neighbour = elsewhere[np.clip(beside, 0, len(elsewhere) - 1)]
+    for at, there in ((after - 1, after > 0), (after, after < len(elsewhere))):
+        neighbour = elsewhere[np.clip(at, 0, len(elsewhere) - 1)]
         away_m = np.hypot(track.x_m[neighbour], track.y_m[neighbour])
         # How far it may have moved is counted from the edge of the run of rows, which all say the same.
         edge = _edge(rows, neighbour)

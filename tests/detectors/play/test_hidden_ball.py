@@ -175,3 +175,28 @@ def test_a_source_that_leaves_out_dead_balls_shows_a_stop_by_leaving_out_the_bal
     away = frames([None] * 60, 20.0 * number - 0.5)
     found = turns([e for e in throws(number, seen=seen) if e.ts_us < 20e6 * number - 5e5], away)
     assert [cause for kind, cause, *_ in found if kind == "dead"] == ["touch"] * number + ["stop"] * stops
+
+
+@pytest.mark.parametrize(("number", "lives"), [(3, 1), (2, 0)], ids=["the source leaves out dead balls", "not known"])
+def test_a_ball_that_appears_in_flight_after_it_went_out_over_the_goal_line_comes_from_a_goal_kick(
+    number: int, lives: int
+):
+    """It appears 20 m from its goalkeeper, who has kicked it a second before."""
+    begin_s = 20.0 * number
+    out = frames(flying((52.3, 15.0), (20.0, 0.0), 1.04), begin_s)
+    kicked: list[Ball] = [(28.0 - 0.8 * i, 4.0, 3.0) for i in range(25)]
+    found = turns(
+        throws(number, seen=False),
+        out,
+        frames([None] * 224, begin_s + 1.04),
+        frames(kicked, begin_s + 10.0, away_1=(48.0, 4.0)),
+    )[2 * number :]
+    assert [(kind, cause) for kind, cause, *_ in found] == [("dead", "goal line"), *[("live", "goal line")] * lives]
+    assert [at_us for kind, _, _, at_us in found if kind == "live"] == [round(begin_s * 1e6) + 9_000_000] * lives
+
+
+@pytest.mark.parametrize(("number", "lives"), [(3, 1), (2, 0)], ids=["the source leaves out dead balls", "not known"])
+def test_a_ball_that_appears_anywhere_is_in_play_in_a_source_that_leaves_out_dead_balls(number: int, lives: int):
+    in_mouth = frames([*flying((52.3, 1.0), (20.0, 0.0), 1.04), *[None] * 320], 20.0 * number)
+    found = turns(throws(number, seen=False), in_mouth, free_kick(20.0 * number + 14.0))[2 * number :]
+    assert [(kind, cause) for kind, cause, *_ in found] == [("dead", "goal"), *[("live", "goal")] * lives]
