@@ -65,6 +65,9 @@ OPTICAL_PERIOD_MAX_US = 110_000
 #: 50 Hz six positions span too little to show a velocity, at 10 Hz a fourth one behind often follows another contact.
 STATES_BEFORE, BEFORE_US = 6, 240_000
 STATES_AFTER, AFTER_US = 3, 140_000
+#: Noise of positions for which these are chosen, and the most that noisier ones need: contacts follow each other.
+JITTER_M = 0.012
+STATES_AFTER_MOST = 7
 #: Positions that suffice behind a break if the ball was lost then, and how much longer it may be lost.
 STATES_BEFORE_LOSS = 2
 LOST_MAX_US = 240_000
@@ -142,8 +145,9 @@ class OpticalBreaks:
         self._least_m_s = max(least_m_s, OPTICAL_CHANGE_MIN_M_S)
         self._noise_m = max(sampling.jitter_m, NOISE_MIN_M)
         self._period_us = sampling.period_us
-        self._before = max(STATES_BEFORE, math.ceil(BEFORE_US / sampling.period_us))
-        self._after = max(STATES_AFTER, math.ceil(AFTER_US / sampling.period_us))
+        more = states_for(sampling.jitter_m) - STATES_AFTER
+        self._before = max(STATES_BEFORE, math.ceil(BEFORE_US / sampling.period_us)) + more
+        self._after = max(STATES_AFTER, math.ceil(AFTER_US / sampling.period_us)) + more
         self.horizon_us = (self._after + _LATE + 1) * sampling.period_us + LOST_MAX_US
         warm_up()
 
@@ -258,6 +262,14 @@ class OpticalBreaks:
     def reported(self, state: Any, break_: TrajectoryBreak) -> Any:
         """The trail after the report of a break, which it holds already."""
         return state
+
+
+def states_for(jitter_m: float) -> int:
+    """So many positions behind a break have a velocity as good as ``STATES_AFTER`` of the noise ``JITTER_M``.
+
+    The error of a slope goes with the noise, and with the number of positions to the power of -3/2.
+    """
+    return min(max(int(STATES_AFTER * (jitter_m / JITTER_M) ** (2 / 3)), STATES_AFTER), STATES_AFTER_MOST)
 
 
 @lru_cache(maxsize=256)

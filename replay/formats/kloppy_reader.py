@@ -20,10 +20,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from detectors.signals.sampling import with_jitter
 from football.errors import TrackingError
 from football.input_quality import InputFinding
 from football.match_sheet import AttackDirection, MatchSheet, Player, Quality, Team
-from football.recording import Recording, Track, flag_track, track_order
+from football.recording import Recording, Track, flag_track, measured_jitter_m, track_order
 from football.untrusted import NUMBER_MAX, ROWS_MAX, SOURCES_MAX, UntrustedError
 from football.untrusted_files import check_expanded
 from replay.formats.match_sheets import read_sheet, within_limits
@@ -81,7 +82,7 @@ def read_kloppy(
         sheet = msgspec.structs.replace(sheet, directions=_directions(dataset))
     rate = float(dataset.metadata.frame_rate or 25.0)
     height = bool(np.any(ball.z_m != 0.0))
-    quality = Quality(rate, rate, (), height, 0.1, "optical")
+    quality = with_jitter(Quality(rate, rate, (), height, 0.1, "optical"), measured_jitter_m([ball]))
     is_known = dataset.metadata.coordinate_system is not None
     with within_limits(label):
         return Recording(

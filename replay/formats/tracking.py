@@ -20,12 +20,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from detectors.signals.sampling import with_jitter
 from football.errors import TrackingError
 from football.input_quality import InputFinding
 from football.match_sheet import MatchSheet, Player, Quality, Team
 from football.packet_table import Floats
 from football.packets import RejectedRecord, raw_kind
-from football.recording import Recording, Track, flag_track, rate_hz, track_order
+from football.recording import Recording, Track, flag_track, measured_jitter_m, rate_hz, track_order
 from football.untrusted import ID_CHARACTERS_MAX, REJECTED_MAX, SOURCES_MAX, UntrustedError, is_text, read_parquet
 from replay.formats.csv_table import TableRows, read_csv_table
 from replay.formats.debs import read_debs
@@ -252,9 +253,9 @@ def _is_id(name: str) -> bool:
 
 
 def _with_quality(sheet: MatchSheet, tracks: tuple[Track, ...]) -> MatchSheet:
-    """Return the sheet with measured quality: rates by the median step, height if any is not 0."""
+    """Return the sheet with measured quality: rates by the median step, height if any is not 0, noise if there is."""
     balls = [t for t in tracks if raw_kind(t.transmitter) == "raw.ball"]
     bodies = [t for t in tracks if raw_kind(t.transmitter) not in ("raw.ball", "raw.flag")]
     height = any(bool(np.any(np.nan_to_num(t.z_m) != 0.0)) for t in balls)
     quality = Quality(rate_hz(balls), rate_hz(bodies), (), height, 0.05, "optical")
-    return msgspec.structs.replace(sheet, quality=quality)
+    return msgspec.structs.replace(sheet, quality=with_jitter(quality, measured_jitter_m(balls)))

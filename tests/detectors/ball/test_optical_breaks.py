@@ -12,7 +12,7 @@ import pytest
 
 from detectors.actions.flight import ShotParameters, opening_rad
 from detectors.ball.changes import AccelerationPeak
-from detectors.ball.optical_breaks import fits_optical_breaks
+from detectors.ball.optical_breaks import STATES_AFTER, STATES_AFTER_MOST, fits_optical_breaks, states_for
 from detectors.contacts.hits import PlayerHitsBall
 from detectors.contacts.releases import KickReleased
 from detectors.proximity.near import Near
@@ -22,7 +22,7 @@ from football.payloads import BallState, BodyState, EventPayload, build_frame
 from football.pitch import pitch_of
 from middleware.detector import Detector
 from middleware.events import Event
-from tests.detectors.scene import chained
+from tests.detectors.scene import chained, fold
 
 CAMERA = Quality(25.0, 25.0, (), True, 0.05, "optical")
 SHEET = MatchSheet(quality=CAMERA)
@@ -288,3 +288,22 @@ def test_a_ball_that_is_lost_just_after_it_was_trapped_was_trapped(
     for i, event in enumerate(e for e in states if e.ts_us >= 1.4e6):
         found.append(msgspec.structs.replace(event, payload=msgspec.structs.replace(event.payload, run=i + 1)))  # type: ignore[type-var]
     assert [payload(e).player for e in hits(found, player("home_6", 10.3, 0.2)) if e.kind == "hit"] == expected
+
+
+def test_noisier_positions_need_longer_segments_and_show_the_contact_then():
+    """The ball is turned by 30 degrees at 6 m/s; with positions that are wrong by 5 cm three of them seldom show it."""
+    assert [states_for(noise_m) for noise_m in (0.0, 0.012, 0.03, 0.07, 1.0)] == [
+        STATES_AFTER,
+        3,
+        5,
+        7,
+        STATES_AFTER_MOST,
+    ]
+    way: list[Waypoint] = [(0.0, 0.0, 0.0, 0.1), (1.0, 6.0, 0.0, 0.1), (2.0, 11.2, 3.0, 0.1)]
+    found = []
+    for declared_m in (0.05, 0.25):
+        sheet = MatchSheet(quality=msgspec.structs.replace(CAMERA, position_noise_m=declared_m))
+        peaks = [fold(AccelerationPeak(sheet), ball(way, seed, noise_m=0.05)) for seed in range(20)]
+        found.append(sum(any(abs(peak.ts_us - 1_000_000) < 80_000 for peak in one) for one in peaks))
+    assert found[0] < 10
+    assert found[1] > 16

@@ -14,8 +14,8 @@ from detectors.signals.conditioning import Conditioning, Track
 from detectors.signals.frames import FrameFusion
 from detectors.signals.fusion import ActiveBall, PlayerFusion
 from detectors.signals.health import TransmitterHealth
-from detectors.signals.sampling import ball_sampling, body_sampling, delta_v_noise_m_s
-from football.match_sheet import MatchSheet, Player, Quality
+from detectors.signals.sampling import ball_sampling, body_sampling, delta_v_noise_m_s, jitter_m, with_jitter
+from football.match_sheet import NOISE_MAX_M, MatchSheet, Player, Quality
 from football.packets import Packet
 from football.payloads import BallState, BodyState, EventPayload, Frame, LastSample, LimbRun, Tick
 from middleware.events import Event
@@ -259,3 +259,12 @@ def test_a_silent_transmitter_is_lost_and_recovered_and_low_quality_is_told_once
         (600_000, "tx.recovered", "ball"),
         (900_000, "tx.lost", "player"),
     ]
+
+
+def test_a_noisier_input_than_it_declares_is_taken_as_measured_if_it_is_much_noisier():
+    declared = stage.OPTICAL
+    assert with_jitter(declared, 1.9 * jitter_m(declared)) == declared
+    noisy = with_jitter(declared, 0.05)
+    assert jitter_m(noisy) == pytest.approx(0.05)
+    assert (ball_sampling(noisy).fit, body_sampling(noisy).fit) == (3, 6)
+    assert with_jitter(declared, 1000.0).position_noise_m == NOISE_MAX_M
