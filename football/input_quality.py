@@ -70,6 +70,7 @@ class InputQuality(msgspec.Struct, frozen=True, gc=False):
         attacks_positive_x: the team that, by the teams' mean positions, attacks towards +x at the beginning, or empty.
         side_changes: event times at which the teams had changed ends, seconds.
         flag_changes, flag_alive: how often the alive flag has changed, and the share of its packets that say alive.
+        flag_outside, flag_outside_alive: its packets while the ball is metres outside, and the share that say alive.
         periods: event times from and to which the transmitters speak without a gap of two minutes, seconds.
     """
 
@@ -114,6 +115,8 @@ class InputQuality(msgspec.Struct, frozen=True, gc=False):
     y_high_m: float = 0.0
     flag_changes: int = 0
     flag_alive: float = 0.0
+    flag_outside: int = 0
+    flag_outside_alive: float = 0.0
     attacks_positive_x: str = ""
     side_changes: Sequence[float] = ()
     periods: Sequence[tuple[float, float]] = ()

@@ -116,6 +116,7 @@ def _rows(inspection: Inspection) -> Iterator[tuple[str, str]]:
     yield "Attacks +x", f"{q.attacks_positive_x or 'unknown'} (sheet: {sheet.attacks_positive_x or 'unknown'})"
     yield "Change of ends", ", ".join(f"{at_s:,.0f} s" for at_s in q.side_changes) or "none"
     flag = f"{q.flag_changes:,} changes; alive in {q.flag_alive:.1%} of what it says"
+    flag += f", in {q.flag_outside_alive:.1%} while the ball is metres outside" if q.flag_outside else ""
     yield "Alive flag", flag if q.flag_changes or q.flag_alive else "none: play is detected from positions"
 
 

@@ -44,6 +44,8 @@ class InputLimits(msgspec.Struct, frozen=True):
             another unit.
         turn_span_s: time without a change of ends after which there should have been one.
         no_pass_s: time without a single pass.
+        flag_packets: words of the alive flag while the ball is metres outside, below which it is not judged.
+        flag_alive_share: share of them that say alive.
     """
 
     least_span_s: Annotated[float, reason("shares of less are a matter of one stoppage")] = 5.0
@@ -72,6 +74,8 @@ class InputLimits(msgspec.Struct, frozen=True):
     height_max_m: Annotated[float, reason("the highest kicks stay below 35 m")] = 45.0
     turn_span_s: Annotated[float, reason("Law 7: 45 minutes and 15 of half-time; ours: 15 added and before")] = 4_500.0
     no_pass_s: Annotated[float, reason("matches have 15 passes a minute; five minutes without one are none")] = 300.0
+    flag_packets: Annotated[int, reason("three or four balls out, at a word a second")] = 20
+    flag_alive_share: Annotated[float, reason("an operator is late by seconds of the tens that a ball is out")] = 0.6
 
 
 class Circumstances(msgspec.Struct, frozen=True):
@@ -271,6 +275,13 @@ def _ball(q: InputQuality, sheet: MatchSheet, limits: InputLimits) -> Iterator[I
     elif q.ball_height_max_m > limits.height_max_m:
         yield _note(
             "height", f"The ball is up to {q.ball_height_max_m:.0f} m high", "heights of another unit, or noise"
+        )
+    if q.flag_outside >= limits.flag_packets and q.flag_outside_alive > limits.flag_alive_share:
+        yield _note(
+            "flag",
+            f"The alive flag says alive in {q.flag_outside_alive:.0%} of the times that the ball is metres outside",
+            "a flag that is inverted, of another match, or many seconds late",
+            "It is not believed where balls are seen to go out; leave it out, or put it right",
         )
     if q.ball_straight > limits.straight_share:
         yield _note(

@@ -52,6 +52,9 @@ BEHIND_US = 3_000_000
 #: How far outside the lines a player still counts as on the pitch, metres.
 MARGIN_M = 2.0
 
+#: How far outside the lines a ball is surely dead, metres; and how old its newest position may be then.
+FAR_OUTSIDE_M, BALL_HERE_US = 2.0, 500_000
+
 #: A second in which so many players do not move by a millimetre is frozen; all of them at once never stand so still.
 FROZEN_PLAYERS = 10
 
@@ -98,9 +101,12 @@ class InputMeter:
         self._on_pitch = {"home": Counter[int](), "away": Counter[int]()}
         self._seen = {"home": Counter[int](), "away": Counter[int]()}
         self._frozen = 0
-        #: What the alive flag said last; how often it has changed, its packets, and those of them that say alive.
+        #: What the alive flag said last; how often it has changed, its packets, and those of them that say alive; the
+        #: same two while the ball is far outside, and that ball's transmitter.
         self._alive: bool | None = None
         self._flag_changes = self._flag_packets = self._flag_alive = 0
+        self._flag_outside = self._flag_outside_alive = 0
+        self._ball = ""
         #: The newest summary, and the arrival time from which the next one is due.
         self._summary, self._due_us = InputQuality(), -(2**62)
         #: Instants that are not taken yet, of the same transmitters, later and later, with their arrival times.
@@ -255,6 +261,8 @@ class InputMeter:
             unknown=self._unknown,
             flag_changes=self._flag_changes,
             flag_alive=_share(self._flag_alive, self._flag_packets),
+            flag_outside=self._flag_outside,
+            flag_outside_alive=_share(self._flag_outside_alive, self._flag_outside),
             unknown_objects=len(self._unknown_objects),
             home_players=_median(self._on_pitch["home"]),
             away_players=_median(self._on_pitch["away"]),
@@ -354,14 +362,24 @@ class InputMeter:
         is_main = self._main.setdefault(object_id, name) == name
         team = team_of(object_id, self._sheet) if is_main and kind != "ball" else ""
         self._tracks[name] = TransmitterTrack(kind, object_id, team, self._classes[kind])
+        if kind == "ball":
+            self._ball = self._ball or name
 
     def _look_at_flag(self, packet: Packet) -> None:
-        """Count what the alive flag says."""
-        for alive in words_of_flag(packet):
+        """Count what the alive flag says, most of all while the ball is far outside: then it cannot be in play."""
+        track = self._tracks.get(self._ball)
+        last = track.last if track is not None else None
+        for ts_us, alive in zip(packet.ts_us, words_of_flag(packet), strict=True):
             self._flag_packets, self._flag_alive = self._flag_packets + 1, self._flag_alive + alive
+            if last is not None and abs(ts_us - last[0]) <= BALL_HERE_US and self._is_far_outside(last[1], last[2]):
+                self._flag_outside, self._flag_outside_alive = self._flag_outside + 1, self._flag_outside_alive + alive
             if self._alive is not None and alive != self._alive:
                 self._flag_changes += 1
             self._alive = alive
+
+    def _is_far_outside(self, x_m: float, y_m: float) -> bool:
+        half_length_m, half_width_m = self._sheet.length_m / 2, self._sheet.width_m / 2
+        return max(abs(x_m) - half_length_m, abs(y_m) - half_width_m) >= FAR_OUTSIDE_M
 
     def _look_at_ball(self, slots: Sequence[int], heights_m: Sequence[float]) -> None:
         """Take heights of balls, and the slots of their times."""

@@ -41,6 +41,7 @@ def codes(quality: InputQuality, sheet: MatchSheet | None = None, known: Circums
         ("height", {"ball_height_share": 0.0}),
         ("height", {"ball_height_max_m": 80.0}),
         ("keyframes", {"ball_straight": 0.8}),
+        ("flag", {"flag_outside": 30, "flag_outside_alive": 0.9}),
         ("ball jumps", {"ball_outliers": 0.03}),
         ("speeds", {"body_outliers": 0.9, "ball_outliers": 0.8, "identity_jumps": 20_000}),
         ("identity jumps", {"identity_jumps": 400}),
@@ -67,6 +68,11 @@ def codes(quality: InputQuality, sheet: MatchSheet | None = None, known: Circums
 def test_each_fault_is_found_alone(code, change):
     assert codes(GOOD) == set()
     assert codes(msgspec.structs.replace(GOOD, **change)) == {code}
+
+
+def test_a_flag_that_is_late_or_seldom_seen_beside_a_ball_outside_is_no_fault():
+    assert codes(msgspec.structs.replace(GOOD, flag_outside=30, flag_outside_alive=0.3)) == set()
+    assert codes(msgspec.structs.replace(GOOD, flag_outside=5, flag_outside_alive=1.0)) == set()
 
 
 def test_the_direction_of_the_sheet_is_held_against_the_positions():

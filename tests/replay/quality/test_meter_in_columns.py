@@ -130,3 +130,23 @@ def test_tracks_take_one_time_alone() -> None:
     track = TransmitterTrack("player", "home_1", "home", figures)
     take_together([track], [40_000], np.array([[1.0]]), np.array([[2.0]]))
     assert (track.last, figures.steps) == ((40_000, 1.0, 2.0), 0)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_the_alive_flag_is_counted_while_the_ball_is_far_outside(packed: bool) -> None:
+    """The ball is 1 m outside, 3 m outside, and lost there; the flag says alive in every second but the third."""
+    sheet = MatchSheet()
+    meter = InputMeter(sheet)
+    for number in range(150):
+        ts_us = 40_000 * number
+        packets = [Packet("home_7", number, (ts_us,), (1.0 + 0.01 * number,), (0.0,), (0.0,))]
+        if number < 100:
+            y_m = 35.0 if number < 25 else 37.0
+            packets.append(Packet("ball", number, (ts_us,), (0.01 * number,), (y_m,), (0.1,)))
+        if number % 25 == 12:
+            packets.append(Packet("alive_flag", number, (ts_us,), (float(number != 62),), (0.0,), (0.0,)))
+        instant = pack_instant(packets)
+        assert instant is not None
+        meter.add_block(InstantBlock(ts_us, instant) if packed else Block(ts_us, tuple(packets)), ts_us)
+    quality = meter.quality()
+    assert (quality.flag_outside, quality.flag_outside_alive) == (3, pytest.approx(2 / 3, abs=1e-4))
