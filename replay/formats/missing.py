@@ -22,7 +22,7 @@ from football.recording import Track
 
 #: A placeholder is at least this far from where the object was, whatever the time: a ball may be put on its spot.
 APART_M = 5.0
-#: An object that is nowhere else has at least so many rows there: a second of 25 Hz.
+#: Fewer rows of an object say nothing: a second of 25 Hz.
 ROWS_MIN = 25
 
 _Rows = npt.NDArray[np.bool_]
@@ -59,12 +59,11 @@ def _placeholders(track: Track, missing: _Rows) -> _Rows:
     """Rows at the very origin between others that are too far away; also if the object is never elsewhere."""
     zero = (track.x_m == 0.0) & (track.y_m == 0.0)
     found = np.zeros(len(track), np.bool_)
-    if not zero.any():
+    if int(zero.sum()) < ROWS_MIN:
         return found
     elsewhere = np.flatnonzero(~zero & ~missing)
     if not len(elsewhere):
-        is_ball = raw_kind(track.transmitter) == "raw.ball"
-        return found if is_ball or len(track) < ROWS_MIN else zero
+        return found if raw_kind(track.transmitter) == "raw.ball" else zero
     rows = np.flatnonzero(zero)
     after = np.searchsorted(elsewhere, rows)
     far = np.ones(len(rows), np.bool_)

@@ -43,7 +43,7 @@ def kept(one: Track) -> tuple[list[int], list[str]]:
         ([[(0.0, 0.0)] * 25], "ball", [25], []),
         ([[(0.0, 0.0)] * 25], "home_14", [], ["placeholders"]),
         ([[(0.0, 0.0)] * 5], "home_14", [5], []),
-        ([AWAY[0], [(0.0, 0.0)] * 5, [(NAN, NAN)] * 5, [(0.0, 0.0)] * 5], "home_7", [25], ["empty", "placeholders"]),
+        ([AWAY[0], [(0.0, 0.0)] * 15, [(NAN, NAN)] * 5, [(0.0, 0.0)] * 15], "home_7", [25], ["empty", "placeholders"]),
     ],
     ids=[
         "empty", "half of a position", "a ball that never has one", "a player who never has one", "zeros",
