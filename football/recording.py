@@ -164,13 +164,15 @@ def rate_hz(tracks: list[Track]) -> float:
 _JITTER_PERIOD_MAX_US = 60_000
 #: Fewer second differences say nothing.
 _JITTER_MIN = 250
+#: Median second difference of positions, in standard deviations of one: it has six times its variance.
+BEND_SIGMAS = 0.6745 * math.sqrt(6.0)
 
 
 def measured_jitter_m(tracks: list[Track]) -> float:
     """Return the noise of a coordinate against its neighbours, of the longest of some tracks; 0 if it is unknown.
 
-    The median second difference of a coordinate has six times the variance of one, and touches and bounces hardly move
-    it. Positions that repeat the one before are no measurement.
+    It follows from the median second difference, which touches and bounces hardly move. Positions that repeat the one
+    before are no measurement.
     """
     track = max(tracks, key=len, default=None)
     if track is None:
@@ -183,4 +185,4 @@ def measured_jitter_m(tracks: list[Track]) -> float:
     wanted = even & moved[1:] & moved[:-1]
     bends_m = np.abs(np.concatenate([np.diff(x_m, 2)[wanted], np.diff(y_m, 2)[wanted]]))
     bends_m = bends_m[np.isfinite(bends_m)]
-    return float(np.median(bends_m)) / (0.6745 * math.sqrt(6.0)) if len(bends_m) >= 2 * _JITTER_MIN else 0.0
+    return float(np.median(bends_m)) / BEND_SIGMAS if len(bends_m) >= 2 * _JITTER_MIN else 0.0

@@ -336,13 +336,19 @@ class _Way(NamedTuple):
 
     def _rolls_us(self, ball: BallState, name: str) -> int:
         """Time after which a ball that goes on as it was seen is out over a line; longer than any gap if never."""
-        at_m, v_m_s, half_m = ball.x_m, ball.vx_m_s, self.pitch.half_length_m
-        if "touch" in name:
-            at_m, v_m_s, half_m = ball.y_m, ball.vy_m_s, self.pitch.half_width_m
-        out_m_s = math.copysign(v_m_s, v_m_s * at_m)
-        if name not in OUT_LINES or out_m_s <= _STANDS_M_S:
+        if name not in OUT_LINES:
             return _NEVER_US
-        return round(1e6 * max(half_m + self.radius_m - abs(at_m), 0.0) / out_m_s)
+        if "touch" in name:
+            return leaves_us(ball.y_m, ball.vy_m_s, self.pitch.half_width_m + self.radius_m)
+        return leaves_us(ball.x_m, ball.vx_m_s, self.pitch.half_length_m + self.radius_m)
+
+
+def leaves_us(at_m: float, v_m_s: float, line_m: float) -> int:
+    """Time after which a ball that goes on is beyond ``line_m``, on its side of the pitch; longer than any if never."""
+    out_m_s = math.copysign(v_m_s, v_m_s * at_m)
+    if out_m_s <= _STANDS_M_S:
+        return _NEVER_US
+    return round(1e6 * max(line_m - abs(at_m), 0.0) / out_m_s)
 
 
 def _is_repeated(before: Event, ball: BallState) -> bool:

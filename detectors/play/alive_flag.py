@@ -77,6 +77,10 @@ class Flag(msgspec.Struct, frozen=True, gc=False):
         """True if it says alive, False if dead; None if it says nothing, or cannot be believed."""
         return self.word if self.believed else None
 
+    def is_alive_since(self, after_us: int) -> bool:
+        """True if it says alive, and began to after ``after_us``."""
+        return self.alive is True and self.changed_us > after_us
+
 
 NO_FLAG = Flag()
 
@@ -155,7 +159,7 @@ def restarted_by_flag_us(flag: Flag, p: FlagParameters, dead_us: int, kick_us: i
         kick_us: the time that ball and players show.
         at_us: it was not taken later.
     """
-    if not flag.alive or flag.changed_us <= dead_us:
+    if not flag.is_alive_since(dead_us):
         return kick_us
     usual_us, most_us = _lateness_us(flag, p)
     if flag.changed_us - most_us <= kick_us <= flag.changed_us:

@@ -57,8 +57,8 @@ def obeyed_flag(state: PhaseState, p: PhaseParameters, pitch: Pitch, settle_us: 
         out_us = state.exit.ts_us
     elif state.mode == "dead" and state.cause in LINE_CAUSES:
         out_us = state.turned_us - settle_us
-    seen = state.ball is not None and event.ts_us - state.seen_us <= p.rest.frozen_us
-    outside = state.ball is not None and seen and pitch.beyond_m(state.ball.x_m, state.ball.y_m) >= p.far_out_m
+    ball = state.ball if event.ts_us - state.seen_us <= p.rest.frozen_us else None
+    outside = ball is not None and pitch.beyond_m(ball.x_m, ball.y_m) >= p.far_out_m
     flag = flagged(state.flag, p.flag, payload_as(event, Packet), out_us, outside=outside)
     if out_us is not None and state.mode == "dead":
         flag = held_against(flag, p.flag, event.ts_us, out_us)

@@ -71,9 +71,8 @@ class EndingKicks:
 
     def _is_in_play(self, state: PhaseState, rest: Rest) -> bool:
         """True if a ball that has appeared somewhere is in play: the source, its flag or the players say so."""
-        flagged = state.flag.alive is True and state.flag.changed_us > state.turned_us
         known = state.hidden >= self.parameters.vanished.hidden
-        return known or flagged or self.set_off_with(state, rest.last_us)
+        return known or state.flag.is_alive_since(state.turned_us) or self.set_off_with(state, rest.last_us)
 
     def _is_interval(self, state: PhaseState, rest: Rest) -> bool:
         """True if the teams may still be coming back: the pause was as long as half-time, and this is no kick-off."""

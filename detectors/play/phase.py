@@ -467,7 +467,7 @@ class PlayPhase:
         """The evidence that play goes on, if it suffices."""
         p = self.parameters.evidence
         prior = p.goal_prior_share if state.cause == "goal" or state.stopped else p.prior_share
-        if state.flag.alive and state.flag.changed_us > state.turned_us:
+        if state.flag.is_alive_since(state.turned_us):
             prior = max(prior, self.parameters.flag.alive_share)
         finding = chance_of_play(case, p, prior)
         return finding if is_sure(finding, p) else None

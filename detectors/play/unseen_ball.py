@@ -11,7 +11,7 @@ import math
 
 import msgspec
 
-from detectors.ball.lines import goal_line_part
+from detectors.ball.lines import goal_line_part, leaves_us
 from detectors.decisions import at_least, at_most
 from detectors.emission import make_event
 from detectors.play.dead_ball_kicks import NO_REST, Rest, apart_m, has_appeared, left_unseen_us, nearest
@@ -48,9 +48,6 @@ from football.pitch import (
 )
 from middleware.detector import NOTHING, Step
 from middleware.events import Event
-
-#: A slower ball stands, for all that its track tells; and a time that no ball needs.
-_STANDS_M_S, _NEVER_US = 0.5, 2**40
 
 
 class UnseenBall:
@@ -141,10 +138,11 @@ class UnseenBall:
     def vanished(
         self, state: PhaseState, now_us: int, *, silent: bool = False
     ) -> tuple[PhaseState, tuple[Event, ...]] | None:
-        """End play by a ball that vanished right before it would cross a line, and has not been seen since.
+        """End play by a ball that has vanished and not been seen since: out, if it was about to cross a line.
 
         An alive flag has to say dead, too. Without one the ball stays away for longer, most of all one that vanished at
-        the mouth of a goal: the goalkeeper may hold it.
+        the mouth of a goal: the goalkeeper may hold it. Elsewhere play has stopped if the source is known to leave out
+        dead balls.
 
         Args:
             state: of play.
@@ -161,11 +159,11 @@ class UnseenBall:
         least = (p.flagged_us, "phase.vanished.flagged_us") if by_flag else (p.away_us, "phase.vanished.away_us")
         if not at_least("time without the ball", away_us, *least, about=about):
             return None
-        x_us = _leaves_us(ball.x_m, ball.vx_m_s, self.pitch.half_length_m + BALL_RADIUS_M)
-        y_us = _leaves_us(ball.y_m, ball.vy_m_s, self.pitch.half_width_m + BALL_RADIUS_M)
+        x_us = _out_after_us(ball.x_m, ball.vx_m_s, self.pitch.half_length_m + BALL_RADIUS_M)
+        y_us = _out_after_us(ball.y_m, ball.vy_m_s, self.pitch.half_width_m + BALL_RADIUS_M)
         way_us = min(x_us, y_us)
         if not at_most("way of the ball to the line", way_us, p.way_us, "phase.vanished.way_us", about):
-            if by_flag or state.hidden < p.hidden or away_us < p.away_us:
+            if by_flag or state.hidden < p.hidden:
                 return None
             since_us = max(state.seen_us, state.turned_us + 1)
             dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, "unseen", since_us)
@@ -181,7 +179,10 @@ class UnseenBall:
         if state.exit is not None:
             crossed_us = min(crossed_us, state.exit.ts_us)
         since_us = max(crossed_us, state.turned_us + 1)
-        return self._out(state, now_us, since_us, x_m, y_m, z_m, touch=y_us <= x_us, lost_us=state.lost_us)
+        # Where no frame came in, a ball in the mouth counts as out until a kick-off shows the goal (7.5).
+        in_goal = in_mouth and not silent
+        out = self._out(state, now_us, since_us, x_m, y_m, z_m, touch=y_us <= x_us, in_goal=in_goal)
+        return msgspec.structs.replace(out[0], lost_us=state.lost_us), out[1]
 
     def back_again(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, unseen_us: int
@@ -199,22 +200,20 @@ class UnseenBall:
 
     def _out(
         self, state: PhaseState, now_us: int, since_us: int, x_m: float, y_m: float, z_m: float, *, touch: bool,
-        lost_us: int = -1,
+        in_goal: bool = False,
     ) -> tuple[PhaseState, tuple[Event, ...]]:  # fmt: skip
-        """End play by a ball that was not seen to cross a line: out, or in a goal if it met its mouth below the bar."""
-        confidence = 0.7
-        if touch:
+        """End play by a ball that was not seen to cross a line."""
+        confidence = 0.5 if in_goal else 0.7
+        cause, line = "goal line", goal_line_part(f"{end_of(x_m)} goal out", y_m)
+        if in_goal:
+            cause, line = "goal", end_of(x_m)
+        elif touch:
             cause, line = "touch", "left touch out" if y_m > 0.0 else "right touch out"
-        else:
-            cause, line = "goal line", goal_line_part(f"{end_of(x_m)} goal out", y_m)
-            if lost_us >= 0 and line.endswith("mouth out") and z_m < BAR_HEIGHT_M:
-                cause, line, confidence = "goal", end_of(x_m), 0.5
         detail: dict[str, Scalar] = {"line": line, "sign": "", "since_us": since_us}
         payload = EventPayload(cause, x_m=x_m, y_m=y_m, z_m=z_m, confidence=confidence, detail=detail)
         dead = make_event("phase.dead", now_us, f"ball:{since_us}/{line}", payload)
         watch = Watch(out_x_m=x_m)
-        after = turned(state, "dead", cause, line, played=state.played, turned_us=now_us, lost_us=lost_us, watch=watch)
-        return after, (dead,)
+        return turned(state, "dead", cause, line, played=state.played, turned_us=now_us, watch=watch), (dead,)
 
     def hidden(self, state: PhaseState, rest: Rest) -> int:
         """How often the source has left out a ball before its restart, with one that was kicked from a rest."""
@@ -316,16 +315,17 @@ class UnseenBall:
 
         Far from a corner it comes from a goal kick, whose taker is the defender at the goal area.
         """
-        p, pitch, kick = self.parameters, self.pitch, self.parameters.vanished
-        if state.cause != "goal line" or state.hidden < kick.hidden:
+        p, pitch, vanished = self.parameters, self.pitch, self.parameters.vanished
+        if state.cause != "goal line" or state.hidden < vanished.hidden:
             return None
         end: End = "right" if state.line.startswith("right") else "left"
         x_m = end_sign(end) * (pitch.half_length_m - GOAL_AREA_DEPTH_M)
         y_m = math.copysign(min(abs(ball.y_m), GOAL_AREA_HALF_WIDTH_M), ball.y_m)
         taker, taker_m = nearest(frame, x_m, y_m, but=attackers_of(state.attacks_x, end))
-        if taker is None or taker_m > kick.taker_m or pitch.corner_distance_m(ball.x_m, ball.y_m) < kick.corner_m:
+        corner_m = pitch.corner_distance_m(ball.x_m, ball.y_m)
+        if taker is None or taker_m > vanished.taker_m or corner_m < vanished.corner_m:
             return None
-        flown_us = round(1e6 * math.hypot(ball.x_m - taker.x_m, ball.y_m - taker.y_m) / kick.flies_m_s)
+        flown_us = round(1e6 * math.hypot(ball.x_m - taker.x_m, ball.y_m - taker.y_m) / vanished.flies_m_s)
         since_us = now_us - unseen_us
         at_us = max(now_us - flown_us, since_us + p.rest_us)
         return Rest(
@@ -334,9 +334,6 @@ class UnseenBall:
         )  # fmt: skip
 
 
-def _leaves_us(at_m: float, v_m_s: float, line_m: float) -> int:
-    """Time after which a ball that goes on is beyond ``line_m``, on its side of the pitch; far off if it never is."""
-    out_m_s = math.copysign(v_m_s, v_m_s * at_m)
-    if abs(at_m) >= line_m:
-        return 0
-    return round(1e6 * (line_m - abs(at_m)) / out_m_s) if out_m_s > _STANDS_M_S else _NEVER_US
+def _out_after_us(at_m: float, v_m_s: float, line_m: float) -> int:
+    """Time after which a ball that goes on is beyond ``line_m``; none if it is there already."""
+    return 0 if abs(at_m) >= line_m else leaves_us(at_m, v_m_s, line_m)

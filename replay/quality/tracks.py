@@ -10,6 +10,8 @@ from math import hypot
 import numpy as np
 import numpy.typing as npt
 
+from football.recording import BEND_SIGMAS
+
 Floats = npt.NDArray[np.float64]
 
 #: Time between the positions that are looked at, by class, a little less than whole periods of usual sources. There are
@@ -69,13 +71,13 @@ class ClassFigures:
         self.straight += int((moves & (changes_m < SAME_M) & (np.abs(change_y_m) < SAME_M)).sum())
 
     def noise_m(self) -> float:
-        """Standard deviation of one position: of the median second difference, which has six times its variance."""
+        """Standard deviation of one position: by the median second difference."""
         total = sum(self.noise.values())
         seen = 0
         for number in sorted(self.noise):
             seen += self.noise[number]
             if 2 * seen >= total:
-                return 2.0 ** ((number + 0.5) / _BINS) / (0.6745 * math.sqrt(6.0)) if number > -99 else 0.0
+                return 2.0 ** ((number + 0.5) / _BINS) / BEND_SIGMAS if number > -99 else 0.0
         return 0.0
 
 
