@@ -71,6 +71,7 @@ def _by_eye(minutes: int, seconds: float, kind: str, team: str, x_m: float, y_m:
 #: Portugal-Switzerland: every restart in the first 20 minutes, read off the tracking by eye. The four corner kicks
 #: are also given by the data's keeper (07:15.8, 15:10.4, 15:36.5, 16:03.9).
 PORTUGAL_RESTARTS = (
+    _by_eye(0, 0.0, "kick_off", "home", 0.0, 0.0, "the first frame is just after it: the ball leaves home_10"),
     _by_eye(1, 37.6, "throw_in", "away", -5.5, 33.8, "the track never leaves the field; taker 0.1-0.8 m outside"),
     _by_eye(3, 12.6, "free_kick", "away", 23.5, -20.0),
     _by_eye(4, 24.6, "goal_kick", "home", -47.5, 0.0),
@@ -96,6 +97,7 @@ PORTUGAL_RESTARTS = (
 
 #: Opta's restarts in the clip; times from the tracking (the flag turns alive at 28.52, 68.76 and 149.48 s).
 OPTA_RESTARTS = (
+    _by_eye(0, 0.0, "kick_off", "away", 0.0, 0.0, "the first frame is at or just after it: the ball leaves away_6"),
     _by_eye(0, 28.3, "throw_in", "home", -40.2, 34.3),
     _by_eye(1, 8.7, "free_kick", "home", -4.3, 7.3),
     _by_eye(2, 29.4, "goal_kick", "away", 46.9, -0.4),

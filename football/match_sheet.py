@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final, Literal
 
 import msgspec
@@ -81,22 +82,39 @@ class Quality(msgspec.Struct, frozen=True):
             raise ValueError(f"at most {LIMBS_MAX} limbs, with names of at most {ID_CHARACTERS_MAX} characters")
 
 
-class AttackDirection(msgspec.Struct, frozen=True):
-    """``team`` attacks towards +x from an event time on, as a provider knows it for a period."""
-
-    from_us: int
-    team: Team
-
-
 #: Periods of a match: two halves, two of extra time, the shoot-out.
 PERIODS_MAX = 5
+
+
+class Period(msgspec.Struct, frozen=True):
+    """A period as the source knows it.
+
+    ``number`` is 1 to 5, ``from_us`` the event time of its kick-off, and ``attacks_positive_x`` the team that attacks
+    towards +x in it; empty means unknown.
+
+    Raises:
+        ValueError: a number that no period has.
+    """
+
+    number: int
+    from_us: int
+    attacks_positive_x: Team = ""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= PERIODS_MAX:
+            raise ValueError(f"a match has the periods 1 to {PERIODS_MAX}, not {self.number}")
+
+
+def period_at(periods: tuple[Period, ...], at_us: int) -> Period | None:
+    """The newest period that has begun at an event time; None before the first."""
+    return next((period for period in reversed(periods) if period.from_us <= at_us), None)
 
 
 class MatchSheet(msgspec.Struct, frozen=True):
     """Teams, pitch and directions of a match, as far as they are known beforehand.
 
     ``attacks_positive_x`` names the team that attacks towards +x at the start of the stream; empty means unknown: it is
-    then inferred from positions. ``directions`` are those of the periods, in order of time, where a provider has them.
+    then inferred from positions. ``periods`` are in order of time, where the source knows them.
     ``home_colour`` and ``away_colour`` are those of the kits, such as ``#c8102e``; ``venue`` is where it is played.
 
     Raises:
@@ -112,14 +130,15 @@ class MatchSheet(msgspec.Struct, frozen=True):
     attacks_positive_x: Team = ""
     players: tuple[Player, ...] = ()
     quality: Quality = Quality()
-    directions: tuple[AttackDirection, ...] = ()
+    periods: tuple[Period, ...] = ()
     home_colour: str = ""
     away_colour: str = ""
     venue: str = ""
 
     def __post_init__(self) -> None:
-        if len(self.directions) > PERIODS_MAX:
-            raise ValueError(f"a match has at most {PERIODS_MAX} periods")
+        begun = [(period.number, period.from_us) for period in self.periods]
+        if any(number >= later or at_us >= later_us for (number, at_us), (later, later_us) in pairwise(begun)):
+            raise ValueError("periods are in order of their numbers and times, each once")
         if not is_name(self.match_id):
             raise ValueError("the id of the match cannot be the name of a folder")
         if not is_text(self.home) or not is_text(self.away):

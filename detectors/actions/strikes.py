@@ -380,12 +380,12 @@ class Strikes:
         return event.ts_us - kick_us > p.stale_us and speed_m_s < p.came_m_s
 
     def _is_judged(self, state: StrikeState, release: EventPayload) -> bool:
-        """True if the kick was judged already, as a kick from rest."""
+        """True if the kick was judged already, as a kick from rest; who takes the restart is known better then."""
         if state.restart is None:
             return False
         live = payload_of(state.restart)
         apart_us = abs(number(release, "kick_us") - number(live, "kick_us"))
-        return live.player == release.player and apart_us <= self.parameters.restart_us
+        return apart_us == 0 or (live.player == release.player and apart_us <= self.parameters.restart_us)
 
     def _is_rebound(self, state: StrikeState, release: EventPayload) -> bool:
         """True if the ball rebounded from the supposed kicker, who did not kick it, or was poked away in a tackle."""

@@ -27,7 +27,7 @@ from detectors.bodies.line_up import line_up
 from detectors.decisions import at_least
 from detectors.emission import make_event, shown_us
 from detectors.reasons import reason
-from football.match_sheet import MatchSheet, Team
+from football.match_sheet import MatchSheet, Team, period_at
 from football.payloads import EventPayload, Frame, frame_of
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Known, Spec, Step
@@ -84,7 +84,7 @@ class SidesState(msgspec.Struct, frozen=True, gc=False):
         look_us: time of the next look at the line-up.
         lined: team that attacks +x by the newest line-up.
         looks: number of looks in a row that showed it.
-        period: number of the provider's directions that have begun.
+        period: the newest one of the source that has begun.
         published: the newest version of the newest direction.
         confirmed: True if votes or a line-up agreed with it.
     """
@@ -109,7 +109,7 @@ class Direction:
     def __init__(self, sheet: MatchSheet, parameters: SidesParameters | None = None) -> None:
         self.parameters = parameters or SidesParameters()
         self._given: Team = sheet.attacks_positive_x
-        self._periods = sheet.directions
+        self._periods = tuple(period for period in sheet.periods if period.attacks_positive_x)
         self._pitch = pitch_of(sheet)
         self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
         self.spec = Spec(
@@ -142,11 +142,10 @@ class Direction:
             return state, NOTHING
         p = self.parameters
         state = msgspec.structs.replace(state, look_us=event.ts_us + p.look_every_us)
-        begun = sum(direction.from_us <= event.ts_us for direction in self._periods)
-        if begun > state.period:
-            return self._publish(
-                msgspec.structs.replace(state, period=begun), event, self._periods[begun - 1].team, 1.0, "provider"
-            )
+        period = period_at(self._periods, event.ts_us)
+        if period is not None and period.number > state.period:
+            begun = msgspec.structs.replace(state, period=period.number)
+            return self._publish(begun, event, period.attacks_positive_x, 1.0, "provider")
         if not state.team and self._given:
             return self._publish(state, event, self._given, 1.0, "sheet")
         frame = frame_of(event)

@@ -10,6 +10,9 @@ is over and the ball has been dead for a while, and withdrawn if play goes on be
 decision of the officials (1.10) counts at once. After the final whistle there is often nothing more in a stream, so a
 period whose time is over ends with it.
 
+Where the source knows the periods (``MatchSheet.periods``), they begin when it says, with or without a kick-off that
+is seen, and no kick-off before the last of them begins another.
+
 The side of each team is sampled once a second. A kick-off is known half a second after it was taken, when all players
 are still in their own halves.
 """
@@ -25,7 +28,7 @@ from detectors.emission import make_event, withdrawal
 from detectors.play.restart_kicks import RestartKickParameters, at_centre, restart_kind
 from detectors.reasons import reason
 from detectors.signals.official import decided_us
-from football.match_sheet import MatchSheet, Team
+from football.match_sheet import MatchSheet, Team, period_at
 from football.officials import PERIODS
 from football.payloads import EventPayload, Scalar, frame_of, location_m, payload_of, time_us
 from football.pitch import pitch_of
@@ -105,6 +108,7 @@ class MatchClock:
         self.parameters = parameters or ClockParameters()
         self.kick = kick or RestartKickParameters()
         self.pitch = pitch_of(sheet)
+        self._periods = sheet.periods
         self.spec = Spec(
             name="match_clock",
             number="9.8",
@@ -142,7 +146,7 @@ class MatchClock:
     def step(self, state: ClockState, event: Event) -> Step[ClockState]:
         """Dispatch on the kind; frames and ticks make up nearly all of the input."""
         if event.kind == "frame":
-            return (self._sample_sides(state, event), NOTHING) if event.ts_us >= state.due_us else (state, NOTHING)
+            return self._look(state, event) if event.ts_us >= state.due_us else (state, NOTHING)
         if event.kind == "clock.tick":
             return self._tick(state, event) if state.period else (state, NOTHING)
         if event.kind == "raw.end":
@@ -161,6 +165,18 @@ class MatchClock:
         if event.kind == "official.added_time":
             return self._added(state, event, payload)
         return self._officially(state, event, int(payload.variant))
+
+    def _look(self, state: ClockState, event: Event) -> Step[ClockState]:
+        """Sample the sides, and begin the period that the source knows."""
+        looked_us = state.due_us - self.parameters.every_us
+        state, period = self._sample_sides(state, event), period_at(self._periods, event.ts_us)
+        if period is None or period.number <= state.period:
+            return state, NOTHING
+        # A source that knows the periods may have no frame of the pause.
+        dead_us = state.dead_us if state.dead_us >= 0 else looked_us
+        if period.attacks_positive_x:
+            state = msgspec.structs.replace(state, left_now=period.attacks_positive_x)
+        return self._begin(state, event, period.number, period.from_us, dead_us, f"source/{period.number}")
 
     def _sample_sides(self, state: ClockState, event: Event) -> ClockState:
         frame = frame_of(event)
@@ -245,7 +261,7 @@ class MatchClock:
             return self._goes_on(alive, event)
         if state.period and not swapped and not self._is_pause(state, event.ts_us, pause_us):
             return self._goes_on(alive, event)
-        if state.period >= len(PERIODS):
+        if state.period >= len(PERIODS) or (self._periods and state.period < self._periods[-1].number):
             return alive, NOTHING
         kick_us = time_us(payload, "kick_us")
         return self._begin(state, event, state.period + 1, kick_us, dead_us)
@@ -288,13 +304,24 @@ class MatchClock:
             return state, NOTHING
         return self._begin(state, event, period, decided_us(event), state.dead_us)
 
-    def _begin(self, state: ClockState, event: Event, period: int, at_us: int, dead_us: int) -> Step[ClockState]:
+    def _begin(
+        self, state: ClockState, event: Event, period: int, at_us: int, dead_us: int, anchor: str = ""
+    ) -> Step[ClockState]:
+        """Begin a period, and end the one before.
+
+        Args:
+            state, event: the state before, and what shows the begin.
+            period, at_us: its number, and the event time of its kick-off.
+            dead_us: the ball is dead since then; -1 if it is not.
+            anchor: of the events; that of ``event``, which is then their cause, if empty.
+        """
         out: list[Event] = []
         if state.period and not state.ended:
-            out.append(_end(state, event.ts_us, event.source, dead_us if dead_us >= 0 else event.ts_us, 1.0))
+            since_us = dead_us if dead_us >= 0 else event.ts_us
+            out.append(_end(state, event.ts_us, anchor or event.source, since_us, 1.0))
         detail: dict[str, Scalar] = {"since_us": at_us, "left": state.left_now}
-        payload = EventPayload(str(period), detail=detail)
-        out.append(make_event("period.start", event.ts_us, event.source, payload, causes=(event.id,)))
+        payload, causes = EventPayload(str(period), detail=detail), () if anchor else (event.id,)
+        out.append(make_event("period.start", event.ts_us, anchor or event.source, payload, causes=causes))
         return ClockState(period, at_us, state.left_now, state.left_now, -1, due_us=state.due_us), out
 
 

@@ -38,7 +38,7 @@ from detectors.outcomes.unseen_goals import KickOffs, shown_goal, turned_round, 
 from detectors.play.last_touch import LastTouchParameters, Touches, followed, last_touch
 from detectors.play.restart_kicks import NAMES, RestartKickParameters, attackers_of, restart_kind
 from detectors.signals.official import decided_us
-from football.match_sheet import MatchSheet, Team
+from football.match_sheet import MatchSheet, Team, period_at
 from football.payloads import EventPayload, Scalar, location_m, payload_of, time_us
 from football.pitch import BAR_HEIGHT_M, ENDS, GOAL_HALF_WIDTH_M, End, end_of, end_sign, pitch_of
 from middleware.detector import NOTHING, Known, Spec, Step
@@ -82,6 +82,7 @@ class Goal:
         self.kick = kick or RestartKickParameters()
         self.touch = touch or LastTouchParameters()
         self.pitch = pitch_of(sheet)
+        self._periods = sheet.periods
         # Limb tags show who played the ball.
         self._contacts = ("hit", "touch") if sheet.quality.limbs else ("not_near", "near", "hit", "touch")
         self.spec = Spec(
@@ -217,7 +218,8 @@ class Goal:
         state = msgspec.structs.replace(state, missed=None, settled=False)
         if kind == "kick_off":
             kick_offs, p = state.kick_offs, self.parameters
-            kick_offs = with_kick_off(kick_offs, p, event, live, state.attacks_x, explained=explained)
+            period = period_at(self._periods, event.ts_us)
+            kick_offs = with_kick_off(kick_offs, p, event, live, state.attacks_x, explained=explained, period=period)
             state = msgspec.structs.replace(state, kick_offs=kick_offs)
         if kind != "kick_off" or missed is None:
             return state, NOTHING

@@ -7,6 +7,9 @@ or right before. If there was hardly any play since the kick-off before, that on
 begin a new period. Teams change ends for one, which is known within seconds, and a period has its length. So the goal
 waits: it is published if ``direction`` has not changed by then.
 
+Where the source knows the periods (``MatchSheet.periods``), even the first kick-off that is seen may show a goal:
+pictures of television leave out the one that begins a period.
+
 A pure fold, without events of its own.
 """
 
@@ -18,7 +21,7 @@ from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least, at_most
 from detectors.emission import make_event
 from detectors.outcomes.goal_parameters import GoalParameters
-from football.match_sheet import Team
+from football.match_sheet import Period, Team
 from football.payloads import EventPayload
 from middleware.events import Event
 
@@ -48,7 +51,14 @@ def with_stop(before: KickOffs, live: Event | None, since_us: int) -> KickOffs:
 
 
 def with_kick_off(
-    before: KickOffs, p: GoalParameters, event: Event, live: EventPayload, attacks_x: Team, *, explained: bool
+    before: KickOffs,
+    p: GoalParameters,
+    event: Event,
+    live: EventPayload,
+    attacks_x: Team,
+    *,
+    explained: bool,
+    period: Period | None,
 ) -> KickOffs:
     """The kick-offs after one more.
 
@@ -59,7 +69,10 @@ def with_kick_off(
         live: its payload.
         attacks_x: the team that attacks towards +x.
         explained: True if a goal is known that the kick-off follows.
+        period: the current one, if the source knows it.
     """
+    if period is not None and before.begun_us < period.from_us:
+        before = KickOffs(period.from_us, period.from_us, before.dead_us, before.played_us)
     begun_us = before.begun_us if before.begun_us >= 0 else event.ts_us
     after, about = KickOffs(begun_us, event.ts_us), "goal.scored"
     if explained or before.begun_us < 0 or before.dead_us < 0 or not (live.team and attacks_x):
@@ -69,7 +82,10 @@ def with_kick_off(
         not live.detail["kick_off_shape"]
         or not at_least("time since the kick-off before", again_us, p.again_us, "goal.again_us", about)
         or not at_least("time in play since then", before.played_us, p.played_us, "goal.played_us", about)
-        or not at_most("minutes of the period", ran_us / 60e6, p.period_minutes, "goal.period_minutes", about)
+        or (
+            period is None
+            and not at_most("minutes of the period", ran_us / 60e6, p.period_minutes, "goal.period_minutes", about)
+        )
         or not at_most("time that the ball was dead", dead_us, p.confirm_us, "goal.confirm_us", about)
     ):
         return after

@@ -94,7 +94,8 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         taker: the player nearest to the ball.
         taker_m: his distance.
         shape: True if the teams stood as for a kick-off.
-        put_us: time since which the ball lies, within ``place_m`` of one position.
+        put_us: time since which the ball lies, within ``place_m`` of one position; before its begin if the ball must
+            have lain there when it was not seen.
         put_x_m: that position.
         put_y_m: that position.
         penalty: how the players stood for a penalty kick, if they did.

@@ -60,7 +60,7 @@ class EndingKicks:
             )
         if rest.found_us >= 0 and rest.raised_us == rest.last_us and state.cause != "touch":
             return False  # The position that was repeated is one of a flight: only who throws holds the ball so high.
-        rested_us = rest.last_us - rest.since_us
+        rested_us = rest.last_us - min(rest.since_us, rest.put_us)
         return (
             at_least("time that the ball had rested", rested_us, *least, about)
             and at_most("the taker from the ball", rest.taker_m, p.reach_m, "phase.reach_m", about)

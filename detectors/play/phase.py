@@ -147,7 +147,7 @@ class PlayPhase:
         self._rest, self._quick = (p.rest_us, "phase.rest_us"), (p.evidence.quick_us, "phase.evidence.quick_us")
         self.pitch = pitch_of(sheet)
         self._kicks = EndingKicks(p, self.kick, self.pitch)
-        self._unseen = UnseenBall(p, self.kick, self.pitch, self._kicks, self._rest)
+        self._unseen = UnseenBall(p, self.kick, self.pitch, self._kicks, self._rest, sheet.periods)
         self._slow2 = self.parameters.stall.slow_m_s**2
         self.spec = Spec(
             name="play_phase",
@@ -227,6 +227,8 @@ class PlayPhase:
         return waits if by_post else self._end_play(state, event.ts_us, "goal", event)
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
+        if (begun := self._unseen.period_begun(state, now_us, frame, ball)) is not None:
+            return begun
         unseen_us = now_us - state.lost_us if state.lost_us >= 0 else 0
         if 0 <= state.seen_us < now_us - self.parameters.rest.frozen_us:
             unseen_us = now_us - state.seen_us  # Perhaps no frame came in, either.
@@ -323,7 +325,7 @@ class PlayPhase:
             if self._kicks.is_kicked(state, now_us, frame, ball, rest, self._rest) and rest.shape:
                 return self._resume(state, now_us, ball, rest)
             newest_us = max(rest.last_us, rest.found_us)
-            if rest.since_us < 0 or now_us - newest_us > self.parameters.rest.bridge_us:
+            if rest.since_us < 0 or now_us - newest_us > (p.rest.travel_us if rest.shape else p.rest.bridge_us):
                 # Outside without having crossed a line: the stream began with a dead ball.
                 is_live = state.exit is not None or self.pitch.inside(ball.x_m, ball.y_m)
                 mode = "live" if is_live else "dead"

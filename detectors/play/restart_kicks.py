@@ -42,6 +42,7 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
         centre_m: greatest distance of the ball from the centre spot at a kick-off.
         centre_players_m: within this distance of the centre spot stand players of one team only at a kick-off.
         halfway_slack_m: players this far beyond the halfway line are in the other half at a kick-off.
+        half_players: least number of players in each half at a kick-off that a stream or a period begins with.
         corner_m: greatest distance of the ball from the nearest corner at a corner kick.
         arc_m: so near to a corner the ball is kicked, not thrown in.
         goal_area_slack_m: greatest distance of the ball outside the goal area at a goal kick.
@@ -61,6 +62,7 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
     centre_m: Annotated[float, reason("StreamTeam's radius.")] = 3.0
     centre_players_m: Annotated[float, reason("StreamTeam's radius of the kick-off.")] = 5.0
     halfway_slack_m: Annotated[float, reason("StreamTeam's distance from the halfway line.")] = 5.0
+    half_players: Annotated[int, reason("As direction.half_players.")] = 4
     corner_m: Annotated[float, reason("The arc's 1 m and the radius of StreamTeam's box, 2 m.")] = 3.0
     arc_m: Annotated[
         float, reason("Law 17: within a metre of the corner; places of optical tracking are wrong by decimetres.")
@@ -187,6 +189,13 @@ def kick_off_shape(p: RestartKickParameters, frame: Frame, x_m: float, y_m: floa
     centre spot.
     """
     return line_up(frame, x_m, y_m, p.centre_m, p.centre_players_m, p.halfway_slack_m)[0] != ""
+
+
+def all_lined_up(p: RestartKickParameters, frame: Frame, x_m: float, y_m: float) -> bool:
+    """True if so many stand as for a kick-off that it is one, though the ball was not seen to lie there."""
+    team, *halves = line_up(frame, x_m, y_m, p.centre_m, p.centre_players_m, p.halfway_slack_m)
+    what, path = "players in the half with fewer of them", "restart_kick.half_players"
+    return team != "" and at_least(what, min(halves), p.half_players, path, "restart.kick_off")
 
 
 #: How the players stand for a penalty kick, if they do.

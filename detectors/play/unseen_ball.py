@@ -2,7 +2,8 @@
 
 Some sources have the ball only while it is in play: it vanishes where it goes out, and appears where it is kicked. So a
 ball that vanishes right before it would cross a line is out, if it stays away. One that appears where a restart may be
-taken, beside a player, has lain there meanwhile.
+taken, beside a player, has lain there meanwhile. Many sources begin a period with the whistle for its kick-off: then
+the ball lay at the centre spot before.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from detectors.play.phase_state import (
 )
 from detectors.play.restart_kicks import (
     RestartKickParameters,
+    all_lined_up,
     attackers_of,
     kick_off_shape,
     may_restart,
@@ -35,6 +37,7 @@ from detectors.play.restart_kicks import (
 )
 from detectors.play.setting_off import Watch, paced
 from football.constants import BALL_RADIUS_M
+from football.match_sheet import Period, period_at
 from football.payloads import BallState, EventPayload, Frame, Scalar
 from football.pitch import (
     BAR_HEIGHT_M,
@@ -60,9 +63,10 @@ class UnseenBall:
         pitch: Pitch,
         kicks: EndingKicks,
         rest: tuple[int, str],
+        periods: tuple[Period, ...],
     ) -> None:
         self.parameters, self.kick, self.pitch = parameters, kick, pitch
-        self._kicks, self._rest = kicks, rest
+        self._kicks, self._rest, self._periods = kicks, rest, periods
 
     def ended(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState | None, rest: Rest
@@ -197,6 +201,28 @@ class UnseenBall:
         after, events = out
         rest = self.appeared(after, now_us, frame, ball, unseen_us) or NO_REST
         return msgspec.structs.replace(after, rest=rest, lost_us=-1, seen_us=now_us), events
+
+    def period_begun(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState] | None:
+        """Let the ball lie at the centre spot if the stream, or a period that the source knows, begins with a line-up.
+
+        None if it does not, or if the ball was seen to lie there before.
+        """
+        seen_us, period = max(state.seen_us, state.turned_us), period_at(self._periods, now_us)
+        if seen_us >= 0 and (period is None or seen_us >= period.from_us):
+            return None
+        if (state.mode == "dead" and state.rest.shape) or not all_lined_up(self.kick, frame, ball.x_m, ball.y_m):
+            return None
+        taker, taker_m = nearest(frame, ball.x_m, ball.y_m)
+        put_us = now_us - self.parameters.rest_us
+        rest = Rest(
+            now_us, now_us, ball.x_m, ball.y_m, taker, taker_m, True, put_us, ball.x_m, ball.y_m,
+            fresh_us=now_us, closest=taker, closest_m=taker_m, high_us=now_us, gap_us=ball.gap_us,
+        )  # fmt: skip
+        if state.mode == "unknown":
+            return msgspec.structs.replace(state, rest=rest, seen_us=now_us), NOTHING
+        after = turned(state, "dead", "stop", rest=rest, turned_us=now_us, seen_us=now_us)
+        dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, "still", seen_us + 1)
+        return after, (dead,) if state.mode == "live" else NOTHING
 
     def _out(
         self, state: PhaseState, now_us: int, since_us: int, x_m: float, y_m: float, z_m: float, *, touch: bool,

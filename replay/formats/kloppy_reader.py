@@ -23,11 +23,13 @@ import numpy as np
 from detectors.signals.sampling import with_jitter
 from football.errors import TrackingError
 from football.input_quality import InputFinding
-from football.match_sheet import AttackDirection, MatchSheet, Player, Quality, Team
+from football.match_sheet import MatchSheet, Period, Player, Quality, Team
 from football.recording import Recording, Track, flag_track, measured_jitter_m, track_order
 from football.untrusted import NUMBER_MAX, ROWS_MAX, SOURCES_MAX, UntrustedError
 from football.untrusted_files import check_expanded
 from replay.formats.match_sheets import read_sheet, within_limits
+from replay.formats.periods import PAUSE_US
+from replay.formats.unnamed import unnamed_players
 
 #: provider -> (kloppy module, its loader, names of the files it takes; the first is the positions).
 PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -48,6 +50,9 @@ _LISTS = {"ball_feeds": "samples.ball", "player_centroid_feeds": "samples.centro
 
 #: Loaders that leave out frames in which the ball is dead by default.
 _ONLY_ALIVE = frozenset({"secondspectrum", "skillcorner", "sportec", "statsperform", "tracab", "pff"})
+
+#: Providers of no alive flag: kloppy takes the ball for alive while a team has it.
+_NO_FLAG = frozenset({"skillcorner"})
 
 #: kloppy's name for metres from the centre, y upwards.
 _COORDINATES = "secondspectrum"
@@ -72,14 +77,16 @@ def read_kloppy(
     label = f"kloppy:{provider}:{':'.join(map(str, paths))}"
     dataset = _load(provider, paths, label)
     with within_limits(label):
-        tracks = _tracks(dataset)
+        tracks, sides = _tracks(dataset, has_flag=provider not in _NO_FLAG)
     ball = next((track for track in tracks if track.transmitter == "ball"), None)
     if ball is None:
         raise TrackingError(f"{label}: no ball: no frame has a position of it")
     match_id = paths[0].stem
     with within_limits(label):
         sheet = read_sheet(sheet_path, pitch) if sheet_path else _sheet(dataset.metadata, match_id, pitch)
-        sheet = msgspec.structs.replace(sheet, directions=_directions(dataset))
+        listed = {player.object_id for player in sheet.players}
+        tracks, unnamed = unnamed_players(tracks, {name: side for name, side in sides.items() if name not in listed})
+        sheet = msgspec.structs.replace(sheet, periods=_periods(dataset), players=(*sheet.players, *unnamed))
     rate = float(dataset.metadata.frame_rate or 25.0)
     height = bool(np.any(ball.z_m != 0.0))
     quality = with_jitter(Quality(rate, rate, (), height, 0.1, "optical"), measured_jitter_m([ball]))
@@ -143,13 +150,16 @@ def _in_folder(path: Path, part: str) -> list[Path]:
     return sorted(files, key=lambda file: [int(n) for n in re.findall(r"\d+", file.name)] or [0])
 
 
-def _tracks(dataset: Any) -> tuple[Track, ...]:
-    """Positions by object in the order of the frames; an object without a position in a frame has no row.
+def _tracks(dataset: Any, *, has_flag: bool) -> tuple[tuple[Track, ...], dict[str, Team]]:
+    """Positions by object in the order of the frames, and the teams of the players.
+
+    An object without a position in a frame has no row.
 
     Raises:
         UntrustedError: too many objects or positions, or a time that cannot be.
     """
     rows: dict[str, list[tuple[int, float, float, float]]] = {}
+    sides: dict[str, Team] = {}
     flags: list[tuple[int, bool]] = []
     starts = _period_starts(dataset.records)
     left = ROWS_MAX
@@ -160,16 +170,18 @@ def _tracks(dataset: Any) -> tuple[Track, ...]:
             raise UntrustedError(f"more than {ROWS_MAX} positions, or {SOURCES_MAX} objects")
         if abs(ts_us) > NUMBER_MAX:
             raise UntrustedError("a time that cannot be")
-        if frame.ball_state is not None:
+        if has_flag and frame.ball_state is not None:
             flags.append((ts_us, frame.ball_state.name == "ALIVE"))
         if frame.ball_coordinates is not None:
             rows.setdefault("ball", []).append((ts_us, *_convert(frame.ball_coordinates)))
         for player, data in frame.players_data.items():
             if data.coordinates is not None:
-                rows.setdefault(str(player.player_id), []).append((ts_us, *_convert(data.coordinates)))
+                name = str(player.player_id)
+                rows.setdefault(name, []).append((ts_us, *_convert(data.coordinates)))
+                sides.setdefault(name, player.team.ground.value)
     tracks = [_track(name, rows[name]) for name in sorted(rows, key=track_order)]
     flag = flag_track(np.array([at for at, _ in flags], np.int64), np.array([is_alive for _, is_alive in flags], bool))
-    return tuple(tracks) if flag is None else (*tracks, flag)
+    return (*tracks, *(() if flag is None else (flag,))), sides
 
 
 def _track(name: str, rows: list[tuple[int, float, float, float]]) -> Track:
@@ -186,7 +198,7 @@ def _period_starts(frames: Iterable[Any]) -> dict[int, int]:
     """Event time at which each period's own clock is 0.
 
     Periods keep their distance in the provider's time. If the provider gives none, or if the periods would overlap,
-    the next begins a second after the last frame of the one before.
+    the next begins ``PAUSE_US`` after the last frame of the one before.
     """
     last_us: dict[int, int] = {}
     periods: dict[int, Any] = {}
@@ -201,7 +213,7 @@ def _period_starts(frames: Iterable[Any]) -> dict[int, int]:
         first = start if first is None else first
         offset_us = math.nan if start is None else (start - first).total_seconds() * 1e6
         starts[number] = round(offset_us) if offset_us >= end_us else end_us
-        end_us = starts[number] + last_us[number] + 1_000_000
+        end_us = starts[number] + last_us[number] + PAUSE_US
     return starts
 
 
@@ -216,10 +228,8 @@ def _sheet(metadata: Any, match_id: str, pitch: tuple[float, float]) -> MatchShe
             # Names out of XML are a kind of text of its parser, which a match sheet cannot store.
             name, shirt = str(player.full_name or ""), player.jersey_no
             label = name if name != str(player.player_id) else ""
-            goalkeeper = position == "Goalkeeper"
-            players.append(
-                Player(str(player.player_id), side, label, None if shirt is None else int(shirt), goalkeeper)
-            )
+            number, goalkeeper = None if shirt is None else int(shirt), position == "Goalkeeper"
+            players.append(Player(str(player.player_id), side, label, number, goalkeeper, player.starting is not False))
     size = metadata.pitch_dimensions  # None of a file of EPTS whose maker kloppy does not know
     length_m, width_m = (size.pitch_length, size.pitch_width) if size else (None, None)
     return MatchSheet(
@@ -239,13 +249,12 @@ def _attacks_positive_x(metadata: Any) -> Team:
     return _attackers(orientation, metadata.periods[0].id if metadata.periods else 1)
 
 
-def _directions(dataset: Any) -> tuple[AttackDirection, ...]:
-    """The team that attacks towards +x in each period that has frames, if kloppy's orientation says it."""
+def _periods(dataset: Any) -> tuple[Period, ...]:
+    """The periods that have frames, with the team that attacks towards +x if kloppy's orientation says it."""
     metadata = dataset.metadata
     orientation = metadata.orientation.name if metadata.orientation else ""
     starts = _period_starts(dataset.records)
-    teams = {number: _attackers(orientation, number) for number in starts}
-    return tuple(AttackDirection(starts[number], team) for number, team in teams.items() if team)
+    return tuple(Period(number, at_us, _attackers(orientation, number)) for number, at_us in starts.items())
 
 
 def _attackers(orientation: str, period: int) -> Team:

@@ -75,7 +75,10 @@ def check_restarts(where: object, tracks: tuple[Track, ...]) -> None:
             both = np.sum((after >= begin_us) & (after <= end_us))
             if both > max(MISPLACED_SHARE * len(track), MISPLACED_ROWS):
                 found = f"its column t_ms begins anew at {after[0] / 1000:,.0f} after {before[-1] / 1000:,.0f}"
-                mend = "times likely count from the beginning of each period: add the time at which it began"
+                mend = (
+                    "times likely count from the beginning of each period: add the time at which it began, or give the"
+                    " number of the period in a column period"
+                )
                 raise TrackingError(f"{where}: {found}: {mend}")
 
 

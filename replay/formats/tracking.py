@@ -1,8 +1,9 @@
 """Read tracking files: the long table (Parquet or CSV), DEBS 2013 streams, and through kloppy all of its formats.
 
 The long table has one row per object and frame: ``t_ms, object_id, team, x, y`` (metres from the centre spot), and
-perhaps ``z``, without which nothing has a height, and ``ball_status`` (``alive`` or ``dead``, the same in all rows of a
-frame); further columns are ignored. A ``metadata.json`` next to it, if there is one, gives the match sheet.
+perhaps ``z``, without which nothing has a height, ``ball_status`` (``alive`` or ``dead``, the same in all rows of a
+frame), and ``period`` (1 to 5); further columns are ignored. A ``metadata.json`` next to it, if there is one, gives
+the match sheet.
 
 A row without a position, or with a placeholder instead, counts as one that is not there
 (:mod:`replay.formats.missing`). Only what makes a file unreadable as a whole is an error here. A bad row enters the
@@ -23,7 +24,7 @@ import pyarrow.compute as pc
 from detectors.signals.sampling import with_jitter
 from football.errors import TrackingError
 from football.input_quality import InputFinding
-from football.match_sheet import MatchSheet, Player, Quality, Team
+from football.match_sheet import MatchSheet, Period, Player, Quality, Team
 from football.packet_table import Floats
 from football.packets import RejectedRecord, raw_kind
 from football.recording import Recording, Track, flag_track, measured_jitter_m, rate_hz, track_order
@@ -33,6 +34,7 @@ from replay.formats.debs import read_debs
 from replay.formats.kloppy_reader import read_kloppy
 from replay.formats.match_sheets import no_sheet, read_sheet, sheet_next_to, shirt_in, within_limits
 from replay.formats.missing import with_positions
+from replay.formats.periods import in_line, period_numbers
 from replay.formats.times import check_restarts, check_unit, from_zero, in_order, too_short
 
 Codes = npt.NDArray[np.int64]
@@ -46,8 +48,11 @@ HEIGHT = "z"
 #: Another one: whether the ball is in play, as the source says. Other values, and none, say nothing.
 FLAG, FLAG_VALUES = "ball_status", {"alive": True, "dead": False}
 
-#: Columns that hold texts.
-TEXTS = ("object_id", "team", FLAG)
+#: A third one: the number of the period. Other values, and none, say nothing.
+PERIOD = "period"
+
+#: Columns that hold texts; numbers of periods are read as such, so that another value refuses no row.
+TEXTS = ("object_id", "team", FLAG, PERIOD)
 
 #: Ends of the names of long tables.
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
@@ -98,6 +103,7 @@ def read_long_table(
     if len(objects) > SOURCES_MAX:
         raise TrackingError(f"{path}: {len(objects)} objects; at most {SOURCES_MAX}")
     times_us, x_m, y_m, z_m = _numbers(table, path)
+    times_us, periods, joined = _in_line(table, times_us, path)
     names = np.array([*objects, ""], dtype=object)[codes]
     usable, unusable = _usable(rows, path.name, names, times_us, x_m, y_m, z_m)
     rejected = [*rows.rejected, *unusable]
@@ -119,10 +125,26 @@ def read_long_table(
     check_restarts(path, tracks)
     tracks, nowhere = with_positions(tracks)
     tracks, unordered = in_order((*tracks, *_flag(table, times_us, usable, path)))
+    first_us = int(tracks[0].ts_us[0])
     tracks, shifted = from_zero(tracks)
+    by_us = int(tracks[0].ts_us[0]) - first_us
+    if not sheet.periods:
+        begun = tuple(Period(period.number, period.from_us + by_us) for period in periods)
+        sheet = msgspec.structs.replace(sheet, periods=begun)
     with within_limits(path):
-        findings = (*given, *nowhere, *unordered, *shifted, *too_short(tracks))
+        findings = (*given, *joined, *nowhere, *unordered, *shifted, *too_short(tracks))
         return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected), findings)
+
+
+def _in_line(
+    table: pa.Table, times_us: Floats, path: Path
+) -> tuple[Floats, tuple[Period, ...], tuple[InputFinding, ...]]:
+    """The times of the rows in one line over all periods, and these, if the table has their column."""
+    if PERIOD not in table.column_names:
+        return times_us, (), ()
+    values, codes = _texts(table, PERIOD, path)
+    numbers = np.append(period_numbers(values), 0)[codes]
+    return in_line(np.where(np.abs(times_us) < _TIME_MAX_US, numbers, 0), times_us)
 
 
 def _rows(path: Path) -> TableRows:
@@ -131,7 +153,7 @@ def _rows(path: Path) -> TableRows:
         if path.stat().st_size == 0:
             raise TrackingError(f"{path}: the file is empty")
         is_csv = path.name.lower().endswith(CSV)
-        wanted = (*COLUMNS, HEIGHT, FLAG)
+        wanted = (*COLUMNS, HEIGHT, FLAG, PERIOD)
         rows = read_csv_table(path, wanted, TEXTS) if is_csv else TableRows(read_parquet(path, wanted))
     except FileNotFoundError:
         raise TrackingError(f"{path}: no such file") from None

@@ -125,6 +125,16 @@ def test_a_restart_that_others_have_played_on_shows_no_pass(kick_s: float, more:
     assert [e.kind for e in found] == ["pass.attempt"] * passes
 
 
+def test_a_release_of_the_very_kick_that_brought_the_ball_into_play_is_no_second_pass() -> None:
+    """Two players at the ball: the throw-in is one team's, the contact was given to the other."""
+    frame = frame_event(4.96, (10.0, 5.0, 0.1), cast())
+    live = event("phase.live", 5, "home_9", "touch", kick_us=5_000_000, fallback=False)
+    kick = {"kick_us": 5_000_000, "kick_x_m": 10.0, "kick_y_m": 5.0, "kick_z_m": 0.1, "speed_after_m_s": 9.0}
+    released = event("kick.released", 5.2, "away_4", **{**kick, "vx_m_s": 9.0})
+    found = fold(PassAttempt(SHEET), [event("phase.dead", 1, variant="touch"), frame, live, released])
+    assert [e.payload.player for e in found] == ["home_9"]
+
+
 def test_a_kick_that_was_a_pass_in_play_is_none_again_when_it_turns_out_to_be_a_restart() -> None:
     kick = {"kick_us": 4_000_000, "kick_x_m": 0.0, "kick_y_m": 0.0, "kick_z_m": 0.1, "vx_m_s": 9.0}
     frame = frame_event(3.96, (0.0, 0.0, 0.1), cast(home_8=(6.0, 0.0)))

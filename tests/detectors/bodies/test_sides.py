@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from detectors.bodies.sides import Direction
-from football.match_sheet import AttackDirection, MatchSheet, Player
+from football.match_sheet import MatchSheet, Period, Player
 from tests.detectors.scene import body, cast, fold, frame_event
 
 KEEPERS = tuple(Player(f"{team}_1", team, goalkeeper=True) for team in ("home", "away"))  # type: ignore[arg-type]
@@ -89,7 +89,7 @@ def test_a_sheet_that_is_wrong_from_the_beginning_as_of_a_mirrored_source_is_ame
 
 
 def test_a_provider_knows_each_period():
-    sheet = MatchSheet(directions=(AttackDirection(0, "home"), AttackDirection(100_000_000, "away")))
+    sheet = MatchSheet(periods=(Period(1, 0, "home"), Period(2, 100_000_000, "away")))
     assert directions([*frames(in_play(), 30.0), *frames(in_play(), 2.0, 105.0)], sheet) == [
         ("home", 0.0),
         ("away", 105.0),
@@ -97,7 +97,7 @@ def test_a_provider_knows_each_period():
 
 
 def test_a_provider_that_is_wrong_is_overruled_by_the_line_up():
-    sheet = MatchSheet(directions=(AttackDirection(0, "home"), AttackDirection(100_000_000, "home")))
+    sheet = MatchSheet(periods=(Period(1, 0, "home"), Period(2, 100_000_000, "home")))
     events = [*frames(lined_up(), 3.0, ball=(0.0, 0.0)), *frames(swapped(lined_up()), 3.0, 105.0, (0.0, 0.0))]
     assert directions(events, sheet) == [("home", 0.0), ("away", 106.0)]
 

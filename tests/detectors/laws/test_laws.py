@@ -11,7 +11,7 @@ from detectors.emission import make_event
 from detectors.laws.clock import MatchClock
 from detectors.laws.numbers import PlayersOnPitch
 from detectors.laws.offences import KeeperHolding, OffsideOffence
-from football.match_sheet import MatchSheet, Player, Quality
+from football.match_sheet import MatchSheet, Period, Player, Quality
 from football.payloads import EventPayload, Tick
 from middleware.events import Event
 from tests.detectors.contract import check_fold
@@ -113,6 +113,22 @@ def test_periods_begin_with_kick_offs_and_changed_ends_and_goals_begin_none():
         ("period.start", "2", 3662),
     ]
     assert found[1].payload.detail["since_us"] == 2_762_000_000
+
+
+def test_periods_that_the_source_knows_begin_without_a_kick_off_and_no_kick_off_before_them_begins_one():
+    """A broadcast that shows no kick-off of a half, but the one after a goal; its second half is 15 minutes later."""
+    sheet = msgspec.structs.replace(SHEET, periods=(Period(1, 0, "home"), Period(2, 3_600_000_000, "away")))
+    events = [teams(11.0, True), dead(990.0), teams(1_060.0, True), live(1_062.0, kick_off=True)]
+    events += [teams(2_750.0, True), teams(3_603.0, False), teams(3_604.0, False)]
+    found = fold(MatchClock(sheet), events)
+    assert [(e.kind, e.payload.variant, e.ts_us // 1_000_000, e.payload.detail["since_us"]) for e in found] == [
+        ("period.start", "1", 11, 0),
+        ("period.end", "1", 3_603, 2_750_000_000),
+        ("period.start", "2", 3_603, 3_600_000_000),
+    ]
+    assert [e.payload.detail["left"] for e in found if e.kind == "period.start"] == ["home", "away"]
+    third = fold(MatchClock(sheet), [*events, dead(6_500.0), teams(6_600.0, True), live(6_700.0, kick_off=True)])
+    assert [e.payload.variant for e in third if e.kind == "period.start"] == ["1", "2", "3"], "the source knows of two"
 
 
 def test_the_end_of_a_half_is_told_with_doubt_and_taken_back_if_play_goes_on():

@@ -169,7 +169,7 @@ def test_a_slow_ball_that_nobody_goes_for_is_dead():
 
 def test_a_ball_that_is_let_roll_died_soon_after_its_last_contact():
     way = [*path((0.0, 0.0), (9.0, 0.0), 1.0), *path((9.0, 0.0), (13.0, 0.0), 2.5)]
-    frames = scene(way, cast(home_6=(0.2, 0.5), away_6=(8.0, 30.0)))
+    frames = scene(way, cast(home_6=(0.2, 0.5), away_6=(-8.0, 30.0)))
     detail = {"delta_v_m_s": 9.0, "bounce": False}
     kick = make_event("ball.accel_peak", 200_000, "ball:200000", EventPayload("hard", x_m=0.5, y_m=0.0, detail=detail))
     (dead,) = concluded([*frames, kick], SHEET, "play.dead")

@@ -8,7 +8,7 @@ import pytest
 from detectors.emission import make_event
 from detectors.outcomes.goal_verdicts import GoalConfirmation
 from detectors.outcomes.goals import Goal
-from football.match_sheet import MatchSheet, Quality
+from football.match_sheet import MatchSheet, Period, Quality
 from football.payloads import EventPayload
 from middleware.events import Event
 from tests.detectors.scene import cast, concluded, fold, hit, path, rows_of, scene, stay
@@ -352,6 +352,20 @@ def test_a_kick_off_that_nothing_explains_shows_a_goal_that_nobody_saw(events: l
         assert goal.payload.detail["kick_off"] is True
         verdicts = fold(GoalConfirmation(SHEET), goals)
         assert [verdict.kind for verdict in verdicts] == ["goal.confirmed"]
+
+
+@pytest.mark.parametrize(
+    ("begun_s", "kick_s", "shown"), [(0, 1_062, True), (0, 2_750, True), (1_020, 1_062, False), (1_100, 1_062, False)],
+    ids=["long after its begin", "in added time", "its own", "before it"],
+)  # fmt: skip
+def test_the_first_kick_off_of_a_period_that_had_begun_before_shows_a_goal(begun_s: int, kick_s: int, shown: bool):
+    """The source knows when the period began; its own kick-off was not seen."""
+    sheet = MatchSheet(periods=(Period(1, begun_s * 1_000_000, "home"),))
+    events = [turn(0, "home"), live(60), stop(990), kick_off(kick_s, "away"), hit(kick_s + 21.0, "away_5", 0.0, 0.0)]
+    events[2] = stop(kick_s - 70)
+    goals = fold(Goal(sheet), events)
+    assert [(goal.payload.team, goal.dated_us) for goal in goals] == [("home", (kick_s - 70) * 1_000_000)] * shown
+    assert fold(Goal(MatchSheet()), events) == [], "without the periods it is the first one"
 
 
 def test_officials_who_give_the_goal_make_the_kick_off_explained():

@@ -13,7 +13,7 @@ from tests.detectors.scene import cast, fold
 
 
 def rolling(begin_s: float, count: int) -> list[Event]:
-    bodies = tuple(sorted(cast(home_7=(0.0, 5.0), away_6=(20.0, 5.0)), key=lambda body: body.object_id))
+    bodies = tuple(sorted(cast(home_7=(0.0, 5.0), away_6=(-20.0, 5.0)), key=lambda body: body.object_id))
     return [
         Event(
             "frame",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import importlib
 import inspect
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ import pytest
 
 from football import untrusted
 from football.errors import TrackingError
-from football.match_sheet import MatchSheet
+from football.match_sheet import MatchSheet, Period
+from football.recording import Recording
 from replay.formats import kloppy_reader
 from replay.formats.kloppy_reader import PROVIDERS
 from replay.formats.tracking import read_tracking
@@ -104,6 +106,77 @@ def test_periods_keep_their_distance_and_a_missing_player_has_no_row(tmp_path: P
     track = {t.transmitter: t for t in read_tracking(tracab(tmp_path)).tracks}
     assert track["ball"].ts_us.tolist() == [0, 40_000, 80_000, 40_000_000, 40_040_000]
     assert track["21"].ts_us.tolist() == [0, 40_000, 40_000_000, 40_040_000]
+
+
+def test_the_sheet_has_the_periods_with_their_directions(tmp_path: Path) -> None:
+    periods = read_tracking(tracab(tmp_path)).sheet.periods
+    assert periods == (Period(1, 0, "home"), Period(2, 40_000_000, "away"))
+
+
+def skillcorner(folder: Path, frames: list[list[dict[str, object]]], period: int = 1) -> Recording:
+    """A file at 10 Hz of frames in which SkillCorner sees these objects."""
+    teams = {side: {"id": number, "name": side} for number, side in ((1, "home_team"), (2, "away_team"))}
+    known = {"first_name": "Ana", "last_name": "Ray", "start_time": "00:00:00", "player_role": {"id": 0}}
+    players = [{**known, "id": 7, "trackable_object": 70, "team_id": 1, "number": 9}]
+    players += [{**known, "id": 8, "trackable_object": 80, "team_id": 2, "number": 4, "start_time": "00:60:00"}]
+    meta = {**teams, "players": players, "referees": [], "ball": {"trackable_object": 55}, "id": 3}
+    size = {"pitch_length": 105, "pitch_width": 68, "home_team_coach": None, "away_team_coach": None}
+    size |= {"home_team_score": 0, "away_team_score": 0}
+    (folder / "meta.json").write_text(json.dumps({**meta, **size}))
+    rows = [
+        {
+            "frame": i,
+            "period": period,
+            "time": f"{i // 600}:{i / 10 % 60:05.2f}",
+            "possession": {"trackable_object": None, "group": "home team" if i % 2 else None},
+            "data": [{"x": 0.1 * i, "y": 0.0, "z": 0.0, "trackable_object": 55, "track_id": 1}, *seen],
+        }
+        for i, seen in enumerate(frames)
+    ]
+    (folder / "raw.json").write_text(json.dumps(rows))
+    return read_tracking(f"kloppy:skillcorner:{folder / 'raw.json'}:{folder / 'meta.json'}")
+
+
+def sight(track: int, x_m: float, team: str = "home team") -> dict[str, object]:
+    """A player whom SkillCorner does not know."""
+    return {"x": x_m, "y": 5.0, "track_id": track, "group_name": team}
+
+
+def test_players_whom_nobody_knows_become_as_few_as_were_seen_at_once(tmp_path: Path) -> None:
+    known = {"x": 3.0, "y": 4.0, "track_id": 2, "trackable_object": 70}
+    frames = [[known, sight(11, 1.0), sight(12, 2.0), sight(13, 30.0, "away team")] for _ in range(20)]
+    frames += [[known] for _ in range(60)]
+    frames += [[known, sight(14, 8.0)] for _ in range(20)]
+    frames += [[known, sight(14, 8.0), sight(15, 9.0)] for _ in range(10)]
+    recording = skillcorner(tmp_path, frames)
+    found = {track.transmitter: (len(track), sorted(set(track.x_m.tolist()))) for track in recording.tracks}
+    assert found == {
+        "7": (110, [3.0]),
+        "home_unnamed_1": (50, [1.0, 8.0]),
+        "home_unnamed_2": (30, [2.0, 9.0]),
+        "away_unnamed_1": (20, [30.0]),
+        "ball": (110, [pytest.approx(0.1 * i) for i in range(110)]),
+    }
+    assert {p.object_id: (p.team, p.starts) for p in recording.sheet.players} == {
+        "7": ("home", True),
+        "8": ("away", False),
+        "home_unnamed_1": ("home", False),
+        "home_unnamed_2": ("home", False),
+        "away_unnamed_1": ("away", False),
+    }
+    assert all(np.all(np.diff(track.ts_us) > 0) for track in recording.tracks)
+
+
+def test_a_sight_right_after_another_one_is_of_another_player(tmp_path: Path) -> None:
+    frames = [*([[sight(11, 1.0)]] * 10), *([[]] * 30), *([[sight(12, 2.0)]] * 10)]
+    tracks = [track.transmitter for track in skillcorner(tmp_path, frames).tracks]
+    assert tracks == ["home_unnamed_1", "home_unnamed_2", "ball"]
+
+
+def test_who_has_the_ball_is_no_alive_flag(tmp_path: Path) -> None:
+    """Of SkillCorner, kloppy takes the ball for alive while a team has it."""
+    recording = skillcorner(tmp_path, [[sight(11, 1.0)]] * 20)
+    assert "alive_flag" not in {track.transmitter for track in recording.tracks}
 
 
 def test_the_direction_stays_as_the_provider_recorded_it(tmp_path: Path) -> None:
