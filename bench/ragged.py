@@ -142,6 +142,10 @@ FIGURES = (
 # -- matches --------------------------------------------------------------------------------------------------------
 
 
+#: Arrays of a film.
+_ARRAYS = ("ts_us", "ball", "bodies", "in_play", "period", "touches")
+
+
 @cache
 def _simulator() -> str:
     """Return a fingerprint of the simulator's code, as it was when this process began to film."""
@@ -161,14 +165,14 @@ def filmed(seed: int, minutes: float, folder: Path, day: str = "") -> tuple[True
         # The mark of a simulation: its truth covers all kinds, also those that did not happen.
         (into / "simulation.json").write_text("{}\n")
         (into / "sheet.json").write_bytes(msgspec.json.encode(done.frames.sheet))
-        arrays = {name: getattr(done.frames, name) for name in ("ts_us", "ball", "bodies", "in_play", "touches")}
+        arrays = {name: getattr(done.frames, name) for name in _ARRAYS}
         part = into / "part.npz"
         np.savez_compressed(part, ids=np.array(done.frames.ids), **arrays)
         part.rename(stored)
     loaded = np.load(stored)
     sheet = msgspec.json.decode((into / "sheet.json").read_bytes(), type=MatchSheet)
     ids = tuple(loaded["ids"].tolist())
-    parts = (loaded[name] for name in ("ts_us", "ball", "bodies", "in_play", "touches"))
+    parts = (loaded[name] for name in _ARRAYS)
     return TrueFrames(sheet, ids, *parts), into
 
 

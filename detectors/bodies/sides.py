@@ -5,7 +5,8 @@ Theory of operation
 Four sources, the later the stronger:
 
 * The match sheet has the direction at the start of the stream.
-* A provider may know it for each period; then it counts from the begin of the period on.
+* A provider may know it for each period; then it counts from the begin of the period on. If he knows only when a
+  second half begins, the teams change ends for it (Law 8).
 * The teams' line-up for a kick-off shows it: the ball at the centre spot, each team in its own half (Law 8). This is
   how the change of ends is seen, before the first kick of the second half, of extra time, and also in a source that was
   mirrored or has swapped the teams.
@@ -24,14 +25,17 @@ from typing import Annotated
 import msgspec
 
 from detectors.bodies.line_up import line_up
-from detectors.decisions import at_least
+from detectors.decisions import at_least, at_most
 from detectors.emission import make_event, shown_us
 from detectors.reasons import reason
-from football.match_sheet import MatchSheet, Team, period_at
-from football.payloads import EventPayload, Frame, frame_of
+from football.match_sheet import MatchSheet, Period, Team, period_at
+from football.payloads import EventPayload, Frame, frame_of, payload_of
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Known, Spec, Step
 from middleware.events import Event
+
+#: Periods for which the teams change ends (Law 8); before extra time they toss again.
+_ENDS_CHANGED = (2, 4)
 
 
 class SidesParameters(msgspec.Struct, frozen=True):
@@ -51,6 +55,7 @@ class SidesParameters(msgspec.Struct, frozen=True):
         first_votes: lead that suffices while the direction is unknown.
         change_votes: lead, counted from nought, that changes the known direction.
         tally_limit: greatest tally for the known direction.
+        changed_us: teams who change ends this long before a second half do it for that half.
     """
 
     look_every_us: Annotated[int, reason("ours: two looks within a second")] = 500_000
@@ -72,6 +77,7 @@ class SidesParameters(msgspec.Struct, frozen=True):
         int, reason("ours: a minute, so that no corner kick or celebration does it; half-time lasts 15")
     ] = 60
     tally_limit: Annotated[int, reason("ours: a first half must not outvote the second for long")] = 30
+    changed_us: Annotated[int, reason("ours: they come out some minutes before the kick-off")] = 300_000_000
 
 
 class SidesState(msgspec.Struct, frozen=True, gc=False):
@@ -103,13 +109,13 @@ class SidesState(msgspec.Struct, frozen=True, gc=False):
 class Direction:
     """3.12: ``direction``; ``EventPayload.team`` attacks towards +x. Emitted when known, and when it changes.
 
-    ``detail``: ``basis``: ``sheet``, ``provider``, ``line-up`` or ``positions``.
+    ``detail``: ``basis``: ``sheet``, ``provider``, ``law`` (the teams change ends), ``line-up`` or ``positions``.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: SidesParameters | None = None) -> None:
         self.parameters = parameters or SidesParameters()
         self._given: Team = sheet.attacks_positive_x
-        self._periods = tuple(period for period in sheet.periods if period.attacks_positive_x)
+        self._periods = sheet.periods
         self._pitch = pitch_of(sheet)
         self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
         self.spec = Spec(
@@ -144,8 +150,7 @@ class Direction:
         state = msgspec.structs.replace(state, look_us=event.ts_us + p.look_every_us)
         period = period_at(self._periods, event.ts_us)
         if period is not None and period.number > state.period:
-            begun = msgspec.structs.replace(state, period=period.number)
-            return self._publish(begun, event, period.attacks_positive_x, 1.0, "provider")
+            return self._begin(msgspec.structs.replace(state, period=period.number), event, period)
         if not state.team and self._given:
             return self._publish(state, event, self._given, 1.0, "sheet")
         frame = frame_of(event)
@@ -159,6 +164,25 @@ class Direction:
         if event.ts_us < state.vote_us:
             return state, NOTHING
         return self._vote(msgspec.structs.replace(state, vote_us=event.ts_us + p.vote_every_us), event, frame)
+
+    def _begin(self, state: SidesState, event: Event, period: Period) -> Step[SidesState]:
+        """Follow a period that the source knows, and the sheet at the begin of the first one that it has."""
+        if period.attacks_positive_x:
+            return self._publish(state, event, period.attacks_positive_x, 1.0, "provider")
+        if not state.team:
+            return self._publish(state, event, self._given, 1.0, "sheet") if self._given else (state, NOTHING)
+        if period.number not in _ENDS_CHANGED or self._has_changed(state, event.ts_us):
+            return state, NOTHING
+        return self._publish(state, event, "away" if state.team == "home" else "home", 0.9, "law")
+
+    def _has_changed(self, state: SidesState, now_us: int) -> bool:
+        """True if the teams were seen to have changed ends just before the period begins."""
+        before, what = state.published, "time since the teams stood otherwise"
+        return (
+            before is not None
+            and at_most(what, now_us - before.ts_us, self.parameters.changed_us, "direction.changed_us")
+            and payload_of(before).detail["basis"] in ("line-up", "positions")
+        )
 
     def _look(self, state: SidesState, frame: Frame) -> SidesState:
         """Count the looks in a row at which the teams stood as for a kick-off."""
@@ -217,7 +241,7 @@ class Direction:
             return msgspec.structs.replace(state, tally=0), NOTHING
         payload = EventPayload(team=team, confidence=confidence, detail={"basis": basis})
         before = state.published
-        if before is None or state.confirmed or basis == "provider":
+        if before is None or state.confirmed or basis in ("provider", "law"):
             direction = make_event("direction", event.ts_us, f"{event.source}:{event.ts_us}", payload)
         else:
             dated_us = shown_us(before)

@@ -125,12 +125,12 @@ class PlayPhase:
     ``phase.stop`` follows upon it if a free kick shows that play had been stopped before the ball ran out. It has the
     position of the free kick, and the same detail; its ``sign`` is ``free kick``.
 
-    ``phase.live`` has the taker, and the position of the kick. ``detail``: ``line`` as above; ``fallback`` (True if no
-    kick from rest was detected); ``kick_us`` (event time of the kick); ``rest_s`` (seconds of rest before it);
-    ``kick_off_shape``, ``penalty_shape``, ``shoot_out`` (True if the teams stood so); ``dropped`` (True if the referee
-    dropped the ball); ``vx_m_s``, ``vy_m_s``,
-    ``height_m`` (the ball after the kick); ``taker_x_m``, ``taker_y_m`` (metres, or null); ``attacks_x`` (team that
-    attacks towards +x); of a correction ``evidence`` (its signs in words), and its chance as ``confidence``.
+    ``phase.live`` has the taker, and the position of the kick. ``detail``: ``line`` as above, or ``unseen`` after a
+    stop that nobody saw; ``fallback`` (True if no kick from rest was detected); ``kick_us`` (event time of the kick);
+    ``rest_s`` (seconds of rest before it); ``kick_off_shape``, ``penalty_shape``, ``shoot_out`` (True if the teams
+    stood so); ``dropped`` (True if the referee dropped the ball); ``vx_m_s``, ``vy_m_s``, ``height_m`` (the ball after
+    the kick); ``taker_x_m``, ``taker_y_m`` (metres, or null); ``attacks_x`` (team that attacks towards +x); of a
+    correction ``evidence`` (its signs in words), and its chance as ``confidence``.
     """
 
     def __init__(

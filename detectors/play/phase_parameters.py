@@ -80,6 +80,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         kicked_us: the kick that ends a pause is dated at most this long before the ball is seen to leave.
         found_us: a ball that was found elsewhere is played at most this long after, if its restart was not seen.
         silence_us: a ball that was not seen for this long has been dead since: it is half-time, or the sources paused.
+        replay_us: if a source that does not show all players sent no frame for this long, the ball has been dead since.
         unseen_us: if the ball was unseen for this long before the first sign of play, the restart was taken meanwhile;
             and a calm of all players that is long enough ends play then.
         goal_rest_us: after a goal, the ball lies for at least this long before a restart that is no kick-off.
@@ -158,6 +159,9 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     silence_us: Annotated[
         int, reason("Law 7: the break of extra time is a minute at most; a ball in play is lost for seconds.")
     ] = 50_000_000
+    replay_us: Annotated[
+        int, reason("Ours: television shows replays while the ball is dead; close-ups in play are shorter.")
+    ] = 8_000_000
     unseen_us: Annotated[int, reason("Ours; 1, 2 and 4 s are equal on the same matches.")] = 2_000_000
     goal_rest_us: Annotated[
         int, reason("After a goal a player may kick the ball from the net towards the centre: no restart.")

@@ -154,15 +154,24 @@ def with_peak(state: PhaseState, p: PhaseParameters, pitch: Pitch, peak: Event, 
     return msgspec.structs.replace(state, peak=None, case=case)
 
 
-def ended_by_silence(state: PhaseState, p: PhaseParameters, now_us: int, ball: BallState) -> Event | None:
+def ended_by_silence(
+    state: PhaseState, p: PhaseParameters, now_us: int, frame: Frame, ball: BallState | None
+) -> Event | None:
     """The ``phase.dead`` of a ball in play that was not seen for a long time; None if it is not so.
 
-    A ball whose restart only players have shown, and whose position is repeated since, is not seen either.
+    A ball whose restart only players have shown, and whose position is repeated since, is not seen either. The picture
+    of television, which does not show all players, is that of a replay if it shows nobody for some time.
     """
+    if state.mode != "live":
+        return None
+    last_us, about = max(state.seen_us, state.watch.pace[-1][0] if state.watch.pace else -1), "phase.dead"
+    if len(frame.players) < p.all_players and last_us >= 0 and now_us - last_us >= p.replay_us:
+        at_least("time without a frame", now_us - last_us, p.replay_us, "phase.replay_us", about)
+        return stalled_event(now_us, None, None, None, "unseen", max(last_us, state.turned_us + 1))
     since_us = state.lost_us if state.lost_us >= 0 else state.seen_us
-    if is_repeated(state, ball):
+    if ball is not None and is_repeated(state, ball):
         since_us = state.turned_us
-    if state.mode != "live" or since_us < 0 or now_us - since_us < p.silence_us:
+    if ball is None or since_us < 0 or now_us - since_us < p.silence_us:
         return None
     at_least("time without the ball", now_us - since_us, p.silence_us, "phase.silence_us", "phase.dead")
     return stalled_event(now_us, None, None, None, "unseen", since_us)

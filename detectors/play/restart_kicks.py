@@ -23,6 +23,9 @@ from football.pitch import End, Pitch, end_of
 Kind = Literal["kick_off", "throw_in", "corner", "goal_kick", "free_kick", "penalty", "dropped", ""]
 
 
+#: In place of the line that ended play: a stop that nobody saw may have been any.
+UNSEEN = "unseen"
+
 #: Name of each kind in words.
 NAMES: dict[Kind, str] = {
     "kick_off": "kick-off",
@@ -161,12 +164,19 @@ def at_penalty_mark(pitch: Pitch, p: RestartKickParameters, x_m: float, y_m: flo
     return at_most("the ball from the penalty mark", distance_m, p.penalty_mark_m, path, about="restart.penalty")
 
 
-def is_thrown(pitch: Pitch, p: RestartKickParameters, y_m: float, taker_y_m: float | None) -> bool:
-    """True if a ball at the touchline has a taker who stands outside it (Law 15)."""
+def is_thrown(
+    pitch: Pitch, p: RestartKickParameters, y_m: float, taker_y_m: float | None, *, unseen: bool = False
+) -> bool:
+    """True if a ball at the touchline has a taker who stands outside it (Law 15).
+
+    After a stop that nobody saw the place alone decides: few free kicks are so near to the line.
+    """
     inside_m, about = pitch.half_width_m - abs(y_m), "restart.throw_in"
     path = "restart_kick.touch_line_m"
     if taker_y_m is None or not at_most("the ball inside the touchline", inside_m, p.touch_line_m, path, about):
         return False
+    if unseen:
+        return True
     outside_m, path = abs(taker_y_m) - pitch.half_width_m, "restart_kick.taker_outside_m"
     same_side = taker_y_m * y_m > 0
     return same_side and at_least("the taker outside the touchline", outside_m, p.taker_outside_m, path, about)
@@ -239,8 +249,8 @@ def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> 
         return "goal_kick" if not corner else "free_kick" if by_defenders else "corner"
     if corner and not by_defenders and in_arc(pitch, p, x_m, y_m):
         return "corner"
-    taker_y_m = live.detail["taker_y_m"]
-    if is_thrown(pitch, p, y_m, taker_y_m if isinstance(taker_y_m, float) else None):
+    taker_y_m, unseen = live.detail["taker_y_m"], live.detail["line"] == UNSEEN
+    if is_thrown(pitch, p, y_m, taker_y_m if isinstance(taker_y_m, float) else None, unseen=unseen):
         return "throw_in"
     if live.detail["dropped"]:
         return "dropped"
@@ -249,6 +259,7 @@ def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> 
     may_take = not by_defenders or live.detail["shoot_out"]
     if at_penalty_mark(pitch, p, x_m, y_m) and may_take and live.detail["penalty_shape"]:
         return "penalty"
-    if live.variant == "goal" and pitch.in_goal_area(x_m, y_m, end, p.goal_area_slack_m) and by_defenders:
+    may_be_out = unseen or live.variant == "goal"
+    if may_be_out and pitch.in_goal_area(x_m, y_m, end, p.goal_area_slack_m) and by_defenders:
         return "goal_kick"
     return "free_kick"

@@ -28,6 +28,7 @@ from detectors.play.phase_state import (
     turned,
 )
 from detectors.play.restart_kicks import (
+    UNSEEN,
     RestartKickParameters,
     all_lined_up,
     attackers_of,
@@ -171,7 +172,7 @@ class UnseenBall:
                 return None
             since_us = max(state.seen_us, state.turned_us + 1)
             dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, "unseen", since_us)
-            after = turned(state, "dead", "stop", turned_us=now_us, lost_us=state.lost_us, watch=state.watch)
+            after = turned(state, "dead", "stop", UNSEEN, turned_us=now_us, lost_us=state.lost_us, watch=state.watch)
             return after, (dead,)
         x_m, y_m = ball.x_m + 1e-6 * way_us * ball.vx_m_s, ball.y_m + 1e-6 * way_us * ball.vy_m_s
         z_m = max(ball.z_m + 1e-6 * way_us * ball.vz_m_s, 0.0)
@@ -194,10 +195,10 @@ class UnseenBall:
         """End play by a ball that is seen again, and had vanished at a line or was away for too long."""
         out = self.vanished(state, now_us, silent=True) if unseen_us > 0 and state.lost_us < 0 else None
         if out is None:
-            dead = ended_by_silence(state, self.parameters, now_us, ball)
+            dead = ended_by_silence(state, self.parameters, now_us, frame, ball)
             if dead is None:
                 return None
-            out = turned(state, "dead", "stop", turned_us=now_us), (dead,)
+            out = turned(state, "dead", "stop", UNSEEN, turned_us=now_us), (dead,)
         after, events = out
         rest = self.appeared(after, now_us, frame, ball, unseen_us) or NO_REST
         return msgspec.structs.replace(after, rest=rest, lost_us=-1, seen_us=now_us), events
@@ -287,6 +288,8 @@ class UnseenBall:
         p, about = self.parameters, "phase.dead"
         if (out := self.vanished(state, now_us)) is not None:
             return out
+        if (silent := ended_by_silence(state, p, now_us, frame, None)) is not None:
+            return turned(state, "dead", "stop", UNSEEN, turned_us=now_us, lost_us=state.lost_us), (silent,)
         watch = paced(state.watch, p.setting_off, self.pitch, now_us, frame)
         if watch is state.watch:
             return state, NOTHING

@@ -172,12 +172,12 @@ def _tracks(dataset: Any, *, has_flag: bool) -> tuple[tuple[Track, ...], dict[st
             raise UntrustedError("a time that cannot be")
         if has_flag and frame.ball_state is not None:
             flags.append((ts_us, frame.ball_state.name == "ALIVE"))
-        if frame.ball_coordinates is not None:
-            rows.setdefault("ball", []).append((ts_us, *_convert(frame.ball_coordinates)))
+        if (at := _position(frame.ball_coordinates)) is not None:
+            rows.setdefault("ball", []).append((ts_us, *at))
         for player, data in frame.players_data.items():
-            if data.coordinates is not None:
+            if (at := _position(data.coordinates)) is not None:
                 name = str(player.player_id)
-                rows.setdefault(name, []).append((ts_us, *_convert(data.coordinates)))
+                rows.setdefault(name, []).append((ts_us, *at))
                 sides.setdefault(name, player.team.ground.value)
     tracks = [_track(name, rows[name]) for name in sorted(rows, key=track_order)]
     flag = flag_track(np.array([at for at, _ in flags], np.int64), np.array([is_alive for _, is_alive in flags], bool))
@@ -189,9 +189,12 @@ def _track(name: str, rows: list[tuple[int, float, float, float]]) -> Track:
     return Track(name, np.array(ts_us, np.int64), *(np.array(c, np.float64) for c in (x_m, y_m, z_m)))
 
 
-def _convert(point: Any) -> tuple[float, float, float]:
+def _position(point: Any) -> tuple[float, float, float] | None:
+    """The coordinates of a point; None of one that kloppy does not have, or has as no numbers."""
+    if point is None or point.x is None or point.y is None or math.isnan(point.x) or math.isnan(point.y):
+        return None
     height = getattr(point, "z", None)
-    return float(point.x), float(point.y), 0.0 if height is None else float(height)
+    return float(point.x), float(point.y), 0.0 if height is None or math.isnan(height) else float(height)
 
 
 def _period_starts(frames: Iterable[Any]) -> dict[int, int]:

@@ -76,12 +76,14 @@ class Frames(_Model):
         dropped_share: share of single frames that are missing.
         gaps: stretches without any frame.
         dead: frames of a dead ball are kept, or cut out of the file.
+        periods: True if the file has the number of the period, column ``period``.
     """
 
     rate_hz: Literal[5, 10, 25, 50] = 25
     dropped_share: Strength = _NONE
     gaps: Spans | None = None
     dead: Literal["kept", "cut"] = "kept"
+    periods: bool = False
 
 
 class Keys(_Model):

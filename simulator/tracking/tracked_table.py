@@ -1,7 +1,7 @@
 """The file of a simulated tracking system: a table with a row per object and frame, and its match sheet.
 
 The table is what :mod:`replay.formats.tracking` reads: ``t_ms, object_id, team, x, y, z`` in metres from the centre
-spot, and ``ball_status`` (``alive``, ``dead``) if the profile has the provider's flag.
+spot, ``ball_status`` (``alive``, ``dead``) if the profile has the provider's flag, and ``period`` if it has periods.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class TrackedFrames:
         ball: (n, 3), NaN throughout where it has no row; NaN height if the profile has none.
         bodies: (n, players, 2), NaN where a player has no row.
         alive: (n,) the provider's flag, None if there is none.
+        period: (n,) number of the period, None if the file has none.
         strengths: value of each strength in this match.
     """
 
@@ -48,6 +49,7 @@ class TrackedFrames:
     ball: Floats
     bodies: Floats
     alive: np.ndarray | None
+    period: Ints | None
     strengths: dict[str, float]
 
 
@@ -76,12 +78,12 @@ def track(true: TrueFrames, profile: Profile, seed: int) -> TrackedFrames:
     strengths = {name: chance.value(strength, name) for name, strength in strengths_of(profile).items()}
     return TrackedFrames(
         msgspec.structs.replace(true.sheet, players=players), ids, true.ts_us[kept], ball[kept],
-        bodies[kept][:, seen], alive, strengths,
+        bodies[kept][:, seen], alive, true.period[kept] if profile.frames.periods else None, strengths,
     )  # fmt: skip
 
 
 def _thinned(true: TrueFrames, every: int) -> TrueFrames:
-    parts = true.ts_us[::every], true.ball[::every], true.bodies[::every], true.in_play[::every]
+    parts = true.ts_us[::every], true.ball[::every], true.bodies[::every], true.in_play[::every], true.period[::every]
     return TrueFrames(true.sheet, true.ids, *parts, true.touches)
 
 
@@ -123,6 +125,8 @@ def table_of(tracked: TrackedFrames) -> pa.Table:
     }
     if tracked.alive is not None:
         rows["ball_status"] = pa.array(np.where(tracked.alive[frames], "alive", "dead")).dictionary_encode()
+    if tracked.period is not None:
+        rows["period"] = tracked.period[frames].astype(np.int8)
     return pa.table(rows)
 
 

@@ -32,6 +32,7 @@ class TrueFrames:
         ball: (n, 3) centre of the ball in play.
         bodies: (n, players, 4) position and velocity over ground; NaN where a player takes no part.
         in_play: (n,) Law 9.
+        period: (n,) number of the newest period that has begun.
         touches: (k, 4) time in seconds and position of the ball at each contact.
     """
 
@@ -41,6 +42,7 @@ class TrueFrames:
     ball: Floats
     bodies: Floats
     in_play: np.ndarray
+    period: Ints
     touches: Floats
 
     def __len__(self) -> int:
@@ -77,12 +79,13 @@ class FrameSampler:
             self._touches[contact.t_s, contact.person] = (contact.t_s, *contact.position)
 
     def finish(self, truth_frames: pa.Table) -> TrueFrames:
-        """Return all frames; ``truth_frames`` is the truth's table of frames, which has the ball in play."""
+        """Return all frames; ``truth_frames`` has the ball in play, and the period."""
         ts_us = np.concatenate(self._times)
         known_us = truth_frames["ts_us"].to_numpy()
         at = np.clip(np.searchsorted(known_us, ts_us, side="right") - 1, 0, len(known_us) - 1)
         in_play = truth_frames["in_play"].to_numpy(zero_copy_only=False)[at]
+        period = np.asarray(truth_frames["period"].to_numpy(), np.int64)[at]
         ids = tuple(object_id(row) for row in range(2 * SQUAD))
         touches = np.array(sorted(self._touches.values()), dtype=float).reshape(-1, 4)
         ball, bodies = np.concatenate(self._ball).astype(float), np.concatenate(self._bodies)
-        return TrueFrames(self._sheet, ids, ts_us, ball, bodies, np.asarray(in_play, bool), touches)
+        return TrueFrames(self._sheet, ids, ts_us, ball, bodies, np.asarray(in_play, bool), period, touches)

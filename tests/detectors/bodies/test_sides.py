@@ -96,6 +96,35 @@ def test_a_provider_knows_each_period():
     ]
 
 
+@pytest.mark.parametrize(
+    ("first", "number", "found"),
+    [
+        ("home", 2, [("home", "sheet", None), ("away", "law", None)]),
+        ("home", 3, [("home", "sheet", None)]),
+        ("", 2, []),
+    ],
+    ids=["a second half", "extra time, before which they toss", "nothing is known"],
+)  # fmt: skip
+def test_teams_change_ends_for_a_second_half_that_the_source_knows(first, number, found):
+    """A picture of television: no line-up, and no goalkeepers."""
+    sheet = MatchSheet(attacks_positive_x=first, periods=(Period(number - 1, 0), Period(number, 100_000_000)))
+    few = in_play()[8:12]
+    events = fold(Direction(sheet), [*frames(few, 30.0), *frames(few, 2.0, 105.0)])
+    assert [(e.payload.team, e.payload.detail["basis"], e.dated_us) for e in events] == found
+
+
+def test_teams_who_were_seen_to_change_ends_before_the_second_half_do_not_change_them_again():
+    sheet = MatchSheet(attacks_positive_x="home", periods=(Period(1, 0), Period(2, 1_000_000_000)))
+    few, turned = in_play()[8:12], frames(swapped(lined_up()), 2.0, 980.0, (0.0, 0.0))
+    assert directions([*frames(few, 30.0), *turned, *frames(few, 2.0, 1_001.0)], sheet) == [
+        ("home", 0.0),
+        ("away", 980.5),
+    ]
+    early = frames(swapped(lined_up()), 2.0, 500.0, (0.0, 0.0))
+    found = directions([*frames(few, 30.0), *early, *frames(few, 2.0, 1_001.0)], sheet)
+    assert found == [("home", 0.0), ("away", 500.5), ("home", 1_001.0)], "the sheet was wrong about the first half"
+
+
 def test_a_provider_that_is_wrong_is_overruled_by_the_line_up():
     sheet = MatchSheet(periods=(Period(1, 0, "home"), Period(2, 100_000_000, "home")))
     events = [*frames(lined_up(), 3.0, ball=(0.0, 0.0)), *frames(swapped(lined_up()), 3.0, 105.0, (0.0, 0.0))]

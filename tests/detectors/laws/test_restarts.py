@@ -7,9 +7,10 @@ import pytest
 
 from detectors.emission import make_event
 from detectors.laws.restarts import RestartParameters, free_kick_variant
+from detectors.play.restart_kicks import RestartKickParameters, restart_kind
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Frame, build_frame
-from football.pitch import Pitch
+from football.pitch import Pitch, pitch_of
 from tests.detectors.scene import body, cast, concluded, hit, path, rows_of, scene, stay
 
 SHEET = MatchSheet(attacks_positive_x="home")
@@ -357,3 +358,27 @@ def test_a_ball_that_seems_to_hang_at_the_waist_when_it_is_kicked_was_not_droppe
     at = (10.0, 5.0, 0.8)
     way = [*path((2.0, 2.0, 0.11), at, 2.0), *stay(at, 6.0), *path(at, (-2.0, 2.0, 0.11), 1.0)]
     assert [k for k, _, _ in story(way, cast(home_6=(10.0, 6.2))) if k.startswith("restart.")] == ["restart.free_kick"]
+
+
+@pytest.mark.parametrize(
+    ("line", "team", "x_m", "y_m", "taker_y_m", "kind"),
+    [
+        ("unseen", "away", 48.0, 3.0, 3.4, "goal_kick"),
+        ("unseen", "home", 48.0, 3.0, 3.4, "free_kick"),
+        ("unseen", "away", 45.0, 3.0, 3.4, "free_kick"),
+        ("unseen", "home", 10.0, 33.4, 33.2, "throw_in"),
+        ("unseen", "home", 10.0, 32.0, 33.2, "free_kick"),
+        ("unseen", "home", 52.0, 33.6, 34.0, "corner"),
+        ("", "away", 48.0, 3.0, 3.4, "free_kick"),
+        ("", "home", 10.0, 33.4, 33.2, "free_kick"),
+    ],
+    ids=[
+        "defenders in their goal area", "attackers there", "in front of it", "at the touchline", "well inside it",
+        "at the flag", "a stop that was seen, in the goal area", "one at the touchline",
+    ],
+)  # fmt: skip
+def test_after_a_stop_that_nobody_saw_the_place_shows_the_restart(line, team, x_m, y_m, taker_y_m, kind):
+    not_so = ("fallback", "kick_off_shape", "penalty_shape", "shoot_out", "dropped")
+    detail = {"line": line, "attacks_x": "home", "taker_y_m": taker_y_m, **dict.fromkeys(not_so, False)}
+    live = EventPayload("stop", team, f"{team}_1", x_m, y_m, detail=detail)
+    assert restart_kind(pitch_of(SHEET), live, RestartKickParameters()) == kind

@@ -47,3 +47,29 @@ def test_a_recording_that_ends_in_a_calm_ends_with_a_stop(calm_s: float, stops: 
     assert [(dead.ts_us, dead.payload.detail["sign"], dead.payload.detail["since_us"]) for dead in found] == [
         (end.ts_us, "calm", 2_040_000)
     ] * stops
+
+
+def picture(begin_s: float, count: int, *, ball: bool = True, seen: int = 16) -> list[Event]:
+    """Frames of a picture of television, which shows only some of the players."""
+    return [
+        msgspec.structs.replace(
+            event, payload=build_frame(event.payload.ball if ball else None, event.payload.players[:seen])
+        )
+        for event in rolling(begin_s, count)
+    ]
+
+
+@pytest.mark.parametrize("ball", [True, False], ids=["with the ball", "without it"])
+@pytest.mark.parametrize(
+    ("back_s", "seen", "stops"),
+    [(12.0, 16, 1), (8.0, 16, 0), (12.0, 22, 0)],
+    ids=["a replay", "a close-up", "a stadium"],
+)
+def test_a_picture_of_television_that_shows_nobody_for_long_is_of_a_dead_ball(
+    back_s: float, seen: int, stops: int, ball: bool
+) -> None:
+    back = picture(back_s, 3, ball=ball, seen=seen)
+    found = fold(PlayPhase(MatchSheet()), [*picture(0.0, 50, seen=seen), *back])
+    assert [(dead.ts_us, dead.payload.detail["sign"], dead.payload.detail["since_us"]) for dead in found] == [
+        (round(back_s * 1e6), "unseen", 1_960_000)
+    ] * stops

@@ -6,6 +6,7 @@ import gzip
 import importlib
 import inspect
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,14 @@ def test_a_sight_right_after_another_one_is_of_another_player(tmp_path: Path) ->
     frames = [*([[sight(11, 1.0)]] * 10), *([[]] * 30), *([[sight(12, 2.0)]] * 10)]
     tracks = [track.transmitter for track in skillcorner(tmp_path, frames).tracks]
     assert tracks == ["home_unnamed_1", "home_unnamed_2", "ball"]
+
+
+def test_a_position_that_is_no_number_is_no_row(tmp_path: Path) -> None:
+    """kloppy has such positions of who is off the pitch (EPTS), and of a ball that is not seen (Hawk-Eye)."""
+    known = {"x": 3.0, "y": 4.0, "track_id": 2, "trackable_object": 70}
+    frames = [[{**known, "y": math.nan}], *([[known]] * 20), [{**known, "x": math.nan}]]
+    tracks = {track.transmitter: len(track) for track in skillcorner(tmp_path, frames).tracks}
+    assert tracks == {"7": 20, "ball": 22}
 
 
 def test_who_has_the_ball_is_no_alive_flag(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ SECONDS = 60.0
 
 @lru_cache(maxsize=1)
 def played() -> TrueFrames:
-    """Return a minute of a match, in play but for its first four seconds and from 40 to 50 s."""
+    """Return a minute of a match, in play but for its first four seconds and from 40 to 50 s: its half-time."""
     match = match_of(Simulation(seed=5, duration_s=SECONDS))
     sampler = FrameSampler(sheet_of(match.settings, match.squads))
     for interval in match.intervals(SECONDS):
@@ -35,7 +35,7 @@ def played() -> TrueFrames:
     ts_us = np.arange(0, round(SECONDS * 1e6), 40_000)
     live = (ts_us >= 4_000_000) & ~((ts_us >= 40_000_000) & (ts_us < 50_000_000))
     blank = {name: [None] * len(ts_us) for name in FRAMES.names}
-    return sampler.finish(pa.table({**blank, "ts_us": ts_us, "in_play": live}))
+    return sampler.finish(pa.table({**blank, "ts_us": ts_us, "in_play": live, "period": 1 + (ts_us >= 50_000_000)}))
 
 
 def profile_of(**parts: Any) -> Profile:
@@ -229,3 +229,16 @@ def test_only_who_takes_part_is_tracked() -> None:
     assert np.isnan(warming[:, 11:16]).all(), "substitutes on the bench"
     off = replace(true, bodies=np.full_like(true.bodies, np.nan))
     assert track(off, Profile(name="x"), 1).ids == ()
+
+
+_WITH_PERIODS = Profile.model_validate({"name": "test", "frames": {"periods": True}})
+
+
+def test_the_file_has_periods_if_the_profile_says_so(tmp_path: Path) -> None:
+    rows = table_of(track(played(), _WITH_PERIODS, 1)).to_pandas()
+    begins_ms = {period: int(part.t_ms.min()) for period, part in rows.groupby("period")}
+    assert begins_ms == {1: 0, 2: 50_000}
+    assert "period" not in table_of(track(played(), Profile(name="test"), 1)).column_names
+    write_tracked(tmp_path, track(played(), _WITH_PERIODS, 1))
+    periods = read_tracking(str(tmp_path / "tracking.parquet")).sheet.periods
+    assert [(period.number, period.from_us) for period in periods] == [(1, 0), (2, 50_000_000)]
