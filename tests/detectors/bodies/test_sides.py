@@ -167,3 +167,33 @@ def someone_supposed_behind_a_goal():
 def test_the_outermost_of_whom_a_picture_shows_are_no_goalkeepers(seen):
     found = directions([*frames(in_play(), 30.0), *frames(seen, 200.0, 30.0, (0.0, 20.0))])
     assert [team for team, _ in found] == ["home"]
+
+
+def picture(home_m: float, away_m: float, count: int = 5):
+    """A picture of television: some players of both teams, mixed, whose mean places are given."""
+    spread = [5.0 * (i - (count - 1) / 2) for i in range(count)]
+    teams = (("home", home_m), ("away", away_m))
+    return tuple(
+        body(f"{team}_{i + 2}", mean_m + x_m, 4.0 * i) for team, mean_m in teams for i, x_m in enumerate(spread)
+    )
+
+
+@pytest.mark.parametrize(
+    ("players", "found"),
+    [
+        (picture(-3.0, 3.0), [("home", 8.0)]),
+        (picture(14.0, 9.0), [("away", 8.0)]),
+        (picture(0.0, 1.5), []),
+        (picture(-3.0, 3.0, 3), []),
+        (picture(-3.0, 3.0, 10), []),
+    ],
+    ids=["home on the left", "away, in one half", "too near to each other", "too few", "all players, no picture"],
+)
+def test_a_picture_without_goalkeepers_shows_the_direction_by_the_mean_places_of_the_teams(players, found):
+    assert directions(frames(players, 20.0)) == found
+
+
+def test_the_mean_places_of_a_picture_overrule_a_wrong_sheet_after_minutes():
+    sheet = MatchSheet(attacks_positive_x="away")
+    assert directions(frames(picture(-3.0, 3.0), 170.0), sheet) == [("away", 0.0)]
+    assert directions(frames(picture(-3.0, 3.0), 190.0), sheet) == [("away", 0.0), ("home", 179.5)]
