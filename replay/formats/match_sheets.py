@@ -83,6 +83,16 @@ def read_sheet(path: Path, pitch: tuple[float, float] = (105.0, 68.0)) -> MatchS
         raise TrackingError(f"{path}: not a usable match sheet: {error}") from error
 
 
+def says_pitch(path: Path) -> bool:
+    """True if a match sheet that can be read says the length and the width of the pitch."""
+    content = read_bytes(path, DOCUMENT_BYTES_MAX)
+    fields = decode_json(content, dict[str, object])
+    if fields.keys() & _SIMULATED_FIELDS:
+        return {"length_m", "width_m"} <= fields.keys()
+    pitch = decode_json(content, _Metadata).pitch
+    return bool(pitch.length_m and pitch.width_m)
+
+
 def sheet_next_to(file: Path) -> Path | None:
     """The match sheet beside a file of positions, or None."""
     candidates = (file.parent / name for name in (METADATA, SIMULATED))

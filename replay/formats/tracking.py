@@ -32,9 +32,10 @@ from football.untrusted import ID_CHARACTERS_MAX, REJECTED_MAX, SOURCES_MAX, Unt
 from replay.formats.csv_table import TableRows, read_csv_table
 from replay.formats.debs import read_debs
 from replay.formats.kloppy_reader import read_kloppy
-from replay.formats.match_sheets import no_sheet, read_sheet, sheet_next_to, shirt_in, within_limits
+from replay.formats.match_sheets import no_sheet, read_sheet, says_pitch, sheet_next_to, shirt_in, within_limits
 from replay.formats.missing import with_positions
 from replay.formats.periods import in_line, period_numbers
+from replay.formats.pitch_size import UNKNOWN_M, with_pitch
 from replay.formats.times import check_restarts, check_unit, from_zero, in_order, too_short
 
 Codes = npt.NDArray[np.int64]
@@ -111,7 +112,6 @@ def read_long_table(
     if not any(raw_kind(track.transmitter) == "raw.ball" for track in tracks):
         raise TrackingError(f"{path}: no ball: no row has the object_id 'ball'")
     sheet_path = sheet_path or sheet_next_to(path)
-    given: tuple[InputFinding, ...] = ()
     if sheet_path is not None:
         sheet = read_sheet(sheet_path, pitch)
     else:
@@ -120,7 +120,6 @@ def read_long_table(
             sheet = MatchSheet(
                 path.name.partition(".")[0] or path.stem, length_m=pitch[0], width_m=pitch[1], players=players
             )
-        given = (no_sheet(pitch),)
     check_unit(path, tracks)
     check_restarts(path, tracks)
     tracks, nowhere = with_positions(tracks)
@@ -131,8 +130,11 @@ def read_long_table(
     if not sheet.periods:
         begun = tuple(Period(period.number, period.from_us + by_us) for period in periods)
         sheet = msgspec.structs.replace(sheet, periods=begun)
+    is_known = pitch != UNKNOWN_M or (sheet_path is not None and says_pitch(sheet_path))
+    sheet, sized = with_pitch(sheet, tracks, is_known=is_known)
+    given = () if sheet_path is not None else (no_sheet((sheet.length_m, sheet.width_m)),)
     with within_limits(path):
-        findings = (*given, *joined, *nowhere, *unordered, *shifted, *too_short(tracks))
+        findings = (*given, *sized, *joined, *nowhere, *unordered, *shifted, *too_short(tracks))
         return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected), findings)
 
 
