@@ -27,6 +27,7 @@ from football.match_sheet import MatchSheet, Period, Player, Quality, Team
 from football.recording import Recording, Track, flag_track, measured_jitter_m, track_order
 from football.untrusted import NUMBER_MAX, ROWS_MAX, SOURCES_MAX, UntrustedError
 from football.untrusted_files import check_expanded
+from replay.formats.goalkeepers import with_goalkeepers
 from replay.formats.match_sheets import read_sheet, within_limits
 from replay.formats.periods import PAUSE_US
 from replay.formats.pitch_size import with_pitch
@@ -92,9 +93,9 @@ def read_kloppy(
     height = bool(np.any(ball.z_m != 0.0))
     quality = with_jitter(Quality(rate, rate, (), height, 0.1, "optical"), measured_jitter_m([ball]))
     is_known = dataset.metadata.coordinate_system is not None
-    sheet, findings = with_pitch(sheet, tracks, is_known=True)
-    if not is_known:
-        findings = (*findings, _unknown_maker(sheet))
+    sheet, sized = with_pitch(sheet, tracks, is_known=True)
+    sheet, kept = with_goalkeepers(sheet, tracks)
+    findings = (*sized, *kept, *(() if is_known else (_unknown_maker(sheet),)))
     with within_limits(label):
         return Recording(msgspec.structs.replace(sheet, quality=quality), tracks, (), findings)
 

@@ -104,7 +104,7 @@ def no_sheet(pitch: tuple[float, float]) -> InputFinding:
     return InputFinding(
         "no sheet",
         "note",
-        f"No match sheet: the pitch is taken to be {pitch[0]:g} x {pitch[1]:g} m, names and goalkeepers are unknown",
+        f"No match sheet: the pitch is taken to be {pitch[0]:g} x {pitch[1]:g} m, and names are unknown",
         "",
         f"Write {METADATA} beside the file, or name one with --sheet; --pitch gives the pitch alone",
     )

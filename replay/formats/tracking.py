@@ -31,6 +31,7 @@ from football.recording import Recording, Track, flag_track, measured_jitter_m, 
 from football.untrusted import ID_CHARACTERS_MAX, REJECTED_MAX, SOURCES_MAX, UntrustedError, is_text, read_parquet
 from replay.formats.csv_table import TableRows, read_csv_table
 from replay.formats.debs import read_debs
+from replay.formats.goalkeepers import with_goalkeepers
 from replay.formats.kloppy_reader import read_kloppy
 from replay.formats.match_sheets import no_sheet, read_sheet, says_pitch, sheet_next_to, shirt_in, within_limits
 from replay.formats.missing import with_positions
@@ -132,9 +133,10 @@ def read_long_table(
         sheet = msgspec.structs.replace(sheet, periods=begun)
     is_known = pitch != UNKNOWN_M or (sheet_path is not None and says_pitch(sheet_path))
     sheet, sized = with_pitch(sheet, tracks, is_known=is_known)
+    sheet, kept = with_goalkeepers(sheet, tracks)
     given = () if sheet_path is not None else (no_sheet((sheet.length_m, sheet.width_m)),)
     with within_limits(path):
-        findings = (*given, *sized, *joined, *nowhere, *unordered, *shifted, *too_short(tracks))
+        findings = (*given, *sized, *kept, *joined, *nowhere, *unordered, *shifted, *too_short(tracks))
         return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected), findings)
 
 
