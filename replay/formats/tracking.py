@@ -254,7 +254,7 @@ def _flag(table: pa.Table, times_us: Floats, usable: Codes, path: Path) -> tuple
     if FLAG not in table.column_names or not pa.types.is_string(table[FLAG].type):
         return ()
     values, codes = _texts(table, FLAG, path)
-    meaning = np.array([*(FLAG_VALUES.get(value, -1) for value in values), -1], np.int64)[codes[usable]]
+    meaning = np.array([*(FLAG_VALUES.get(value.strip().lower(), -1) for value in values), -1], np.int64)[codes[usable]]
     known = usable[meaning >= 0]
     frames_us, first = np.unique(np.rint(times_us[known]).astype(np.int64), return_index=True)
     track = flag_track(frames_us, meaning[meaning >= 0][first] == 1)
@@ -268,7 +268,7 @@ def _players_from_rows(objects: list[str], codes: Codes, teams: list[str], team_
         rows = team_codes[codes == index]
         known = rows[rows >= 0]
         team = teams[int(np.bincount(known).argmax())] if len(known) else ""
-        side = _SIDES.get(team)
+        side = _SIDES.get(team.strip().lower())
         if side is not None and _is_id(name):  # rows of other names are rejected
             players.append(Player(name, side, shirt=shirt_in(name)))
     return tuple(sorted(players, key=lambda p: (p.team == "away", p.shirt or 0, p.object_id)))

@@ -92,6 +92,15 @@ def test_the_alive_flag_is_a_transmitter_of_its_own(tmp_path: Path, name: str) -
     assert not recording.rejected
 
 
+def test_words_of_a_table_may_have_capitals(tmp_path: Path) -> None:
+    table = rows(60)
+    table["team"] = table["team"].str.title()
+    table["ball_status"] = np.where(table.t_ms // 40 < 10, "Alive", "DEAD")
+    recording = read_tracking(written(table, tmp_path))
+    assert {player.object_id: player.team for player in recording.sheet.players} == {"home_7": "home", "away_1": "away"}
+    assert recording.tracks[-1].x_m.tolist()[:2] == [1.0, 0.0]
+
+
 def test_a_column_of_that_name_that_is_no_text_is_ignored(tmp_path: Path) -> None:
     table = rows()
     table["ball_status"] = [[1]] * len(table)
