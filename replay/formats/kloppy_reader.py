@@ -28,9 +28,9 @@ from football.recording import Recording, Track, flag_track, measured_jitter_m, 
 from football.untrusted import NUMBER_MAX, ROWS_MAX, SOURCES_MAX, UntrustedError
 from football.untrusted_files import check_expanded
 from replay.formats.goalkeepers import with_goalkeepers
-from replay.formats.match_sheets import read_sheet, within_limits
+from replay.formats.match_sheets import read_sheet, says_pitch, within_limits
 from replay.formats.periods import PAUSE_US
-from replay.formats.pitch_size import with_pitch
+from replay.formats.pitch_size import UNKNOWN_M, with_pitch
 from replay.formats.unnamed import unnamed_players
 
 #: provider -> (kloppy module, its loader, names of the files it takes; the first is the positions).
@@ -93,7 +93,9 @@ def read_kloppy(
     height = bool(np.any(ball.z_m != 0.0))
     quality = with_jitter(Quality(rate, rate, (), height, 0.1, "optical"), measured_jitter_m([ball]))
     is_known = dataset.metadata.coordinate_system is not None
-    sheet, sized = with_pitch(sheet, tracks, is_known=True)
+    size = dataset.metadata.pitch_dimensions  # None of a file of EPTS whose maker kloppy does not know
+    says = says_pitch(sheet_path) if sheet_path else size is not None and bool(size.pitch_length and size.pitch_width)
+    sheet, sized = with_pitch(sheet, tracks, is_known=says or pitch != UNKNOWN_M)
     sheet, kept = with_goalkeepers(sheet, tracks)
     findings = (*sized, *kept, *(() if is_known else (_unknown_maker(sheet),)))
     with within_limits(label):
@@ -232,11 +234,11 @@ def _sheet(metadata: Any, match_id: str, pitch: tuple[float, float]) -> MatchShe
         for player in team.players:
             position = getattr(player.starting_position, "name", "")
             # Names out of XML are a kind of text of its parser, which a match sheet cannot store.
-            name, shirt = str(player.full_name or ""), player.jersey_no
+            name, shirt = str(player.full_name or "").strip(), player.jersey_no
             label = name if name != str(player.player_id) else ""
             number, goalkeeper = None if shirt is None else int(shirt), position == "Goalkeeper"
             players.append(Player(str(player.player_id), side, label, number, goalkeeper, player.starting is not False))
-    size = metadata.pitch_dimensions  # None of a file of EPTS whose maker kloppy does not know
+    size = metadata.pitch_dimensions
     length_m, width_m = (size.pitch_length, size.pitch_width) if size else (None, None)
     return MatchSheet(
         str(metadata.game_id or match_id),
