@@ -46,6 +46,7 @@ class SidesParameters(msgspec.Struct, frozen=True):
     Attributes:
         look_every_us: time between looks at the line-up.
         line_up_looks: a line-up decides when it was seen so many times in a row.
+        silence_us: after so long without a frame one look suffices: a source may begin a half with the kick itself.
         centre_m: greatest distance of the ball from the centre spot in a line-up.
         centre_players_m: within this distance of the centre spot stand players of one team only.
         halfway_slack_m: players this far beyond the halfway line are in the other half.
@@ -66,6 +67,7 @@ class SidesParameters(msgspec.Struct, frozen=True):
 
     look_every_us: Annotated[int, reason("ours: two looks within a second")] = 500_000
     line_up_looks: Annotated[int, reason("ours: one look may have caught a fault of tracking")] = 2
+    silence_us: Annotated[int, reason("ours: no fault of a track outlasts it")] = 10_000_000
     centre_m: Annotated[float, reason("as restart_kick.centre_m")] = 3.0
     centre_players_m: Annotated[float, reason("as restart_kick.centre_players_m")] = 5.0
     halfway_slack_m: Annotated[float, reason("as restart_kick.halfway_slack_m")] = 5.0
@@ -159,6 +161,7 @@ class Direction:
         if event.ts_us < state.look_us:
             return state, NOTHING
         p = self.parameters
+        silent = 0 <= state.look_us <= event.ts_us - p.silence_us
         state = msgspec.structs.replace(state, look_us=event.ts_us + p.look_every_us)
         period = period_at(self._periods, event.ts_us)
         if period is not None and period.number > state.period:
@@ -166,7 +169,7 @@ class Direction:
         if not state.team and self._given:
             return self._publish(state, event, self._given, 1.0, "sheet")
         frame = frame_of(event)
-        state = self._look(state, frame)
+        state = self._look(state, frame, p.line_up_looks if silent else 1)
         if state.lined and state.looks >= p.line_up_looks:
             at_least("looks in a row", state.looks, p.line_up_looks, "direction.line_up_looks")
             if state.lined == state.team:
@@ -196,15 +199,15 @@ class Direction:
             and payload_of(before).detail["basis"] in ("line-up", "positions")
         )
 
-    def _look(self, state: SidesState, frame: Frame) -> SidesState:
-        """Count the looks in a row at which the teams stood as for a kick-off."""
+    def _look(self, state: SidesState, frame: Frame, counts: int) -> SidesState:
+        """Count the looks in a row at which the teams stood as for a kick-off; the first one for ``counts``."""
         p, team = self.parameters, ""
         if frame.ball is not None:
             ball = frame.ball
             distances = p.centre_m, p.centre_players_m, p.halfway_slack_m
             team, mine, theirs = line_up(frame, ball.x_m, ball.y_m, *distances)
             team = team if min(mine, theirs) >= p.half_players else ""
-        looks = state.looks + 1 if team == state.lined else 1
+        looks = state.looks + 1 if team == state.lined else counts
         lined: Team = "home" if team == "home" else "away" if team == "away" else ""
         return msgspec.structs.replace(state, lined=lined, looks=looks)
 

@@ -48,14 +48,23 @@ def test_without_a_sheet_the_outermost_players_tell_after_three_seconds():
 def test_the_line_up_after_half_time_tells_the_change_of_ends_before_the_kick(taker):
     second = [*frames(swapped(lined_up(taker)), 4.0, 900.0, (0.0, 0.0)), *frames(swapped(in_play()), 60.0, 904.0)]
     events = [*frames(lined_up(), 3.0, ball=(0.0, 0.0)), *frames(in_play(), 60.0, 3.0), *second]
-    assert directions(events, MatchSheet(attacks_positive_x="home")) == [("home", 0.0), ("away", 900.5)]
+    assert directions(events, MatchSheet(attacks_positive_x="home")) == [("home", 0.0), ("away", 900.0)]
+
+
+@pytest.mark.parametrize(("silence_s", "turned_s"), [(600.0, [603.0]), (5.0, [])], ids=["half-time", "a gap"])
+def test_a_source_that_begins_the_second_half_with_the_kick_shows_the_change_of_ends(silence_s, turned_s):
+    begin_s = 3.0 + silence_s
+    second = [*frames(swapped(lined_up()), 0.5, begin_s, (0.0, 0.0)), *frames(swapped(in_play()), 5.0, begin_s + 0.5)]
+    events = [*frames(lined_up(), 3.0, ball=(0.0, 0.0)), *second]
+    found = directions(events, MatchSheet(attacks_positive_x="home"))
+    assert found == [("home", 0.0), *(("away", at_s) for at_s in turned_s)]
 
 
 def test_extra_time_that_keeps_and_that_changes_the_ends():
     first = [*frames(lined_up(), 3.0, ball=(0.0, 0.0)), *frames(in_play(), 60.0, 3.0)]
     kept = frames(lined_up(), 3.0, 400.0, (0.0, 0.0))
     changed = frames(swapped(lined_up()), 3.0, 800.0, (0.0, 0.0))
-    assert directions([*first, *kept, *changed]) == [("home", 0.5), ("away", 800.5)]
+    assert directions([*first, *kept, *changed]) == [("home", 0.5), ("away", 800.0)]
 
 
 @pytest.mark.parametrize(
@@ -118,11 +127,11 @@ def test_teams_who_were_seen_to_change_ends_before_the_second_half_do_not_change
     few, turned = in_play()[8:12], frames(swapped(lined_up()), 2.0, 980.0, (0.0, 0.0))
     assert directions([*frames(few, 30.0), *turned, *frames(few, 2.0, 1_001.0)], sheet) == [
         ("home", 0.0),
-        ("away", 980.5),
+        ("away", 980.0),
     ]
     early = frames(swapped(lined_up()), 2.0, 500.0, (0.0, 0.0))
     found = directions([*frames(few, 30.0), *early, *frames(few, 2.0, 1_001.0)], sheet)
-    assert found == [("home", 0.0), ("away", 500.5), ("home", 1_001.0)], "the sheet was wrong about the first half"
+    assert found == [("home", 0.0), ("away", 500.0), ("home", 1_001.0)], "the sheet was wrong about the first half"
 
 
 def test_a_provider_that_is_wrong_is_overruled_by_the_line_up():
