@@ -43,7 +43,8 @@ class InputLimits(msgspec.Struct, frozen=True):
         height_max_m: the greatest credible height of a ball: of one position, and of one in twenty for heights of
             another unit.
         turn_span_s: time without a change of ends after which there should have been one.
-        no_pass_s: time without a single pass.
+        turn_seen_share: in a smaller share of that time nothing can be said of ends.
+        no_pass_s: time without a single pass, less that in which nothing was sent.
         flag_packets: words of the alive flag while the ball is metres outside, below which it is not judged.
         flag_alive_share: share of them that say alive.
     """
@@ -73,6 +74,9 @@ class InputLimits(msgspec.Struct, frozen=True):
     height_span_s: Annotated[float, reason("a real match begins with 15 s on the ground; no minute of it is so")] = 60.0
     height_max_m: Annotated[float, reason("the highest kicks stay below 35 m")] = 45.0
     turn_span_s: Annotated[float, reason("Law 7: 45 minutes and 15 of half-time; ours: 15 added and before")] = 4_500.0
+    turn_seen_share: Annotated[
+        float, reason("a match with a half-time, and a third of it hidden by replays, has half")
+    ] = 0.3
     no_pass_s: Annotated[float, reason("matches have 15 passes a minute; five minutes without one are none")] = 300.0
     flag_packets: Annotated[int, reason("three or four balls out, at a word a second")] = 20
     flag_alive_share: Annotated[float, reason("an operator is late by seconds of the tens that a ball is out")] = 0.6
@@ -357,7 +361,8 @@ def _ends(q: InputQuality, sheet: MatchSheet, limits: InputLimits) -> Iterator[I
             "teams that changed places, or mirrored positions",
             f"Give attacks_positive_x = {attacks}, or exchange the teams",
         )
-    if attacks and q.span_s > limits.turn_span_s and not q.side_changes:
+    is_seen = q.span_s - q.gap_s > limits.turn_seen_share * q.span_s
+    if attacks and q.span_s > limits.turn_span_s and not q.side_changes and is_seen:
         yield _note(
             "ends",
             f"The teams do not change ends in {q.span_s / 60:.0f} minutes",
@@ -399,10 +404,11 @@ def _cause_of(why: str) -> str:
 def _absurd(q: InputQuality, known: Circumstances, limits: InputLimits) -> Iterator[InputFinding]:
     if known.passes is None:
         return
-    if not known.passes and q.span_s >= limits.no_pass_s:
+    seen_s = q.span_s - q.gap_s
+    if not known.passes and seen_s >= limits.no_pass_s:
         yield _wrong(
             "no pass",
-            f"No pass in {q.span_s / 60:.0f} minutes",
+            f"No pass in {seen_s / 60:.0f} minutes",
             "positions that do not fit the pitch, or a ball and players that are not of one clock",
             "See what `touchline inspect` shows of the source",
         )

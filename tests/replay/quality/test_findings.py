@@ -128,6 +128,8 @@ def test_no_pass_is_absurd_only_after_five_minutes():
     assert codes(GOOD, known=Circumstances(passes=40, since_pass_s=100.0)) == set()
     assert codes(GOOD, known=Circumstances(passes=40, since_pass_s=400.0)) == {"no pass"}
     assert codes(GOOD, known=Circumstances(passes=None)) == set()
+    sample = msgspec.structs.replace(GOOD, span_s=6_800.0, gap_s=6_795.0, periods=((0.0, 2.0), (3_600.0, 6_800.0)))
+    assert codes(sample, known=Circumstances(passes=0)) == {"gaps"}, "a sample of frames is too short for any pass"
 
 
 def packets_at(ts_us: int, sheet: MatchSheet, ball: tuple[float, float, float] | None) -> list[Packet]:
