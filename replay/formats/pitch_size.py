@@ -91,7 +91,8 @@ def with_pitch(
     if is_known:
         found += f"; that of the match is given as {given_m[0]:g} x {given_m[1]:g} m"
         cause = "positions that were scaled to another pitch, or the sheet of another match"
-        mend = f"Name the pitch that the positions have: --pitch {measured_m[0]:g}x{measured_m[1]:g}, or in the sheet"
+        size = f"{measured_m[0]:g}x{measured_m[1]:g}"
+        mend = f"Give the size that the positions have in the match sheet; where no sheet has any, --pitch {size}"
         return sheet, (InputFinding("pitch size", "note", found, cause, mend),)
     sheet = msgspec.structs.replace(sheet, length_m=measured_m[0], width_m=measured_m[1])
     mend = "Name another one with --pitch, or in a sheet"
