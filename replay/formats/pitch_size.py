@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import NamedTuple
+
 import msgspec
 import numpy as np
 
@@ -20,11 +23,12 @@ _LEAST_X_M, _LEAST_Y_M = 42.0, 27.0
 #: A ball rests if it stays within this distance for so long; a position that comes later than the gap is of another.
 _STILL_M, _REST_US, _GAP_US = 0.4, 1_000_000, 500_000
 
-#: Corner kicks are taken within this distance of each other, seen from the corners (Law 17: an arc of 1 m).
+#: Corner kicks from one corner are taken within this distance of each other (Law 17: an arc of 1 m), and the lines
+#: through two corners differ by less.
 _SPREAD_M = 1.5
 
-#: Least number of rests that show a corner, and of corners of the pitch that they are at.
-_RESTS, _CORNERS = 4, 2
+#: Least number of rests that show one corner, and all corners together, and of corners.
+_RESTS_AT_ONE, _RESTS, _CORNERS = 2, 4, 2
 
 #: The ball lies so far inside the lines: 0.3 to 0.4 m in simulated matches 690, 693, 703 and 706.
 _INSIDE_M = 0.35
@@ -32,25 +36,55 @@ _INSIDE_M = 0.35
 #: A side of the pitch that differs by less is as it was taken to be: rests err by decimetres.
 _DIFFERS_M = 1.5
 
+#: A centre spot that is as near to the origin costs nothing.
+_ORIGIN_M = 1.0
 
-def measured_pitch_m(tracks: tuple[Track, ...]) -> tuple[float, float] | None:
-    """Length and width of the pitch in whole metres, by where the ball lies before corner kicks.
 
-    None without enough of them.
-    """
+class MeasuredPitch(NamedTuple):
+    """A pitch as corner kicks show it: length and width in whole metres, and where its centre spot is."""
+
+    length_m: float
+    width_m: float
+    x_m: float
+    y_m: float
+
+
+def measured_pitch(tracks: tuple[Track, ...]) -> MeasuredPitch | None:
+    """The pitch, by where the ball lies before corner kicks; None without enough of them, or if they disagree."""
     rests = [rest for track in tracks if raw_kind(track.transmitter) == "raw.ball" for rest in _rests(track)]
-    if not rests:
+    corners = [group for signs in product((-1.0, 1.0), repeat=2) if len(group := _corner(rests, signs))]
+    if len(corners) < _CORNERS or sum(map(len, corners)) < _RESTS:
         return None
-    at_m = np.array(rests)
-    from_middle_m = np.abs(at_m)
-    apart_m = np.linalg.norm(from_middle_m[:, None] - from_middle_m[None], axis=2)
-    near = apart_m <= _SPREAD_M
-    group = near[int(np.argmax(near.sum(axis=1)))]
-    corners = np.unique(np.sign(at_m[group]), axis=0)
-    if int(group.sum()) < _RESTS or len(corners) < _CORNERS:
+    medians = np.array([np.median(group, axis=0) for group in corners])
+    lines = [_lines(medians[:, axis]) for axis in (0, 1)]
+    if None in lines:
         return None
-    half_length_m, half_width_m = np.median(from_middle_m[group], axis=0) + _INSIDE_M
-    return float(round(2.0 * half_length_m)), float(round(2.0 * half_width_m))
+    (length_m, x_m), (width_m, y_m) = lines  # type: ignore[misc]
+    return MeasuredPitch(float(round(length_m)), float(round(width_m)), x_m, y_m)
+
+
+def _corner(rests: list[tuple[float, float]], signs: tuple[float, ...]) -> Floats:
+    """The largest group of rests at one corner of the pitch; empty if it is too small."""
+    there = np.array([rest for rest in rests if rest[0] * signs[0] > 0.0 and rest[1] * signs[1] > 0.0]).reshape(-1, 2)
+    if not len(there):
+        return there
+    near = np.linalg.norm(there[:, None] - there[None], axis=2) <= _SPREAD_M
+    group = there[near[int(np.argmax(near.sum(axis=1)))]]
+    return group if len(group) >= _RESTS_AT_ONE else group[:0]
+
+
+def _lines(at_m: Floats) -> tuple[float, float] | None:
+    """The distance of two opposite lines, and their middle, by corners on one of them or on both.
+
+    None if corners of one line disagree.
+    """
+    sides = [at_m[at_m < 0.0], at_m[at_m > 0.0]]
+    if any(len(side) and np.ptp(side) > _SPREAD_M for side in sides):
+        return None
+    known = [float(np.mean(side)) for side in sides if len(side)]
+    if len(known) == 1:
+        return 2.0 * (abs(known[0]) + _INSIDE_M), 0.0
+    return known[1] - known[0] + 2.0 * _INSIDE_M, (known[0] + known[1]) / 2.0
 
 
 def _rests(track: Track) -> list[tuple[float, float]]:
@@ -83,17 +117,25 @@ def with_pitch(
         tracks: of its recording.
         is_known: True if a sheet or the user says the size of the pitch.
     """
-    measured_m = measured_pitch_m(tracks)
-    given_m = sheet.length_m, sheet.width_m
-    if measured_m is None or all(abs(m - g) < _DIFFERS_M for m, g in zip(measured_m, given_m, strict=True)):
+    measured = measured_pitch(tracks)
+    if measured is None:
         return sheet, ()
-    found = f"Corner kicks are taken where a pitch of {measured_m[0]:g} x {measured_m[1]:g} m has its corners"
+    length_m, width_m, x_m, y_m = measured
+    moved: tuple[InputFinding, ...] = ()
+    if max(abs(x_m), abs(y_m)) >= _ORIGIN_M:
+        found = f"Corner kicks show the centre spot at x {x_m:.1f} m, y {y_m:.1f} m"
+        moved = (InputFinding("origin", "note", found, "another origin", "Subtract these from all positions"),)
+    if max(abs(length_m - sheet.length_m), abs(width_m - sheet.width_m)) < _DIFFERS_M:
+        return sheet, moved
+    size, found = f"{length_m:g} x {width_m:g} m", "Corner kicks are taken where a pitch of"
     if is_known:
-        found += f"; that of the match is given as {given_m[0]:g} x {given_m[1]:g} m"
+        given = f"{sheet.length_m:g} x {sheet.width_m:g} m"
+        found = f"{found} {size} has its corners; that of the match is given as {given}"
         cause = "positions that were scaled to another pitch, or the sheet of another match"
-        size = f"{measured_m[0]:g}x{measured_m[1]:g}"
-        mend = f"Give the size that the positions have in the match sheet; where no sheet has any, --pitch {size}"
-        return sheet, (InputFinding("pitch size", "note", found, cause, mend),)
-    sheet = msgspec.structs.replace(sheet, length_m=measured_m[0], width_m=measured_m[1])
+        option = f"--pitch {length_m:g}x{width_m:g}"
+        mend = f"Give the size that the positions have in the match sheet; where no sheet has any, {option}"
+        return sheet, (*moved, InputFinding("pitch size", "note", found, cause, mend))
+    found = f"{found} {size} has its corners: it is taken for one"
     mend = "Name another one with --pitch, or in a sheet"
-    return sheet, (InputFinding("pitch size", "note", f"{found}: it is taken for one", "", mend),)
+    sheet = msgspec.structs.replace(sheet, length_m=length_m, width_m=width_m)
+    return sheet, (*moved, InputFinding("pitch size", "note", found, "", mend))

@@ -93,3 +93,24 @@ def test_a_sheet_that_does_not_say_the_pitch_gets_that_of_the_corner_kicks(
 ) -> None:
     (tmp_path / "sheet.json").write_text(json.dumps(sheet))
     assert size(read(table(*corners(100.0, 64.0)), tmp_path))[:2] == (100.0, 64.0)
+
+
+@pytest.mark.parametrize(
+    ("x_m", "y_m", "found"),
+    [(1.6, -1.2, ["Corner kicks show the centre spot at x 1.6 m, y -1.2 m"]), (0.6, 0.6, [])],
+    ids=["by a metre and more", "by decimetres"],
+)
+def test_an_origin_beside_the_centre_spot_is_said_and_makes_no_other_pitch(
+    x_m: float, y_m: float, found: list[str], tmp_path: Path
+) -> None:
+    x, y = 52.15, 33.65
+    rests = [(sx * x + x_m, sy * y + y_m) for sx, sy in ((1, 1), (1, -1), (-1, 1), (-1, -1)) for _ in range(2)]
+    recording = read(table(*rests), tmp_path)
+    assert size(recording) == (105.0, 68.0, [])
+    assert [one.text for one in recording.findings if one.code == "origin"] == found
+
+
+def test_corners_that_disagree_show_nothing(tmp_path: Path) -> None:
+    """Two places of one end that are no corners of any pitch: where balls were kept, or lost."""
+    rests = [(49.0, 31.0), (49.0, 31.0), (45.0, -31.0), (45.0, -31.0), (-49.0, 31.0), (-49.0, 31.0)]
+    assert size(read(table(*rests), tmp_path)) == (105.0, 68.0, [])
