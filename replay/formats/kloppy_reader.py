@@ -86,7 +86,8 @@ def read_kloppy(
     match_id = paths[0].stem
     with within_limits(label):
         sheet = read_sheet(sheet_path, pitch) if sheet_path else _sheet(dataset.metadata, match_id, pitch)
-        listed = {player.object_id for player in sheet.players}
+        # Whom a sheet of the user leaves out is a stranger.
+        listed = sides.keys() if sheet_path else {player.object_id for player in sheet.players}
         tracks, unnamed = unnamed_players(tracks, {name: side for name, side in sides.items() if name not in listed})
         sheet = msgspec.structs.replace(sheet, periods=_periods(dataset), players=(*sheet.players, *unnamed))
     rate = float(dataset.metadata.frame_rate or 25.0)

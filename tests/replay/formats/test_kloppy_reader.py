@@ -174,6 +174,13 @@ def test_a_sight_right_after_another_one_is_of_another_player(tmp_path: Path) ->
     assert tracks == ["home_unnamed_1", "home_unnamed_2", "ball"]
 
 
+def test_whom_a_sheet_of_the_user_leaves_out_stays_a_stranger(tmp_path: Path) -> None:
+    (tmp_path / "sheet.json").write_text(json.dumps({"players": [{"object_id": "11", "team": "home"}]}))
+    recording = read_tracking(tracab(tmp_path), sheet_path=tmp_path / "sheet.json")
+    assert [player.object_id for player in recording.sheet.players] == ["11"]
+    assert "21" in {track.transmitter for track in recording.tracks}
+
+
 def test_a_position_that_is_no_number_is_no_row(tmp_path: Path) -> None:
     """kloppy has such positions of who is off the pitch (EPTS), and of a ball that is not seen (Hawk-Eye)."""
     known = {"x": 3.0, "y": 4.0, "track_id": 2, "trackable_object": 70}
