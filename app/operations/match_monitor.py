@@ -144,6 +144,7 @@ class MatchMonitor:
         self._unreadable = Counter(record.reason for record in source.rejected) if source is not None else Counter()
         self._play, self._quality = PlayClock(), InputQuality()
         self._findings = self._files
+        self._logged: set[str] = set()
         self._maxima = dict.fromkeys(COUNTERS, 0)
         self._recent: deque[_Sample] = deque()
         self._epoch: int | None = None
@@ -185,7 +186,9 @@ class MatchMonitor:
             known = Circumstances(self._files, self._unreadable, self._play.passes, self._play.since_pass_s(now_us))
             self._findings = findings_of(quality, self.feed.sheet(), known)
             for finding in self._findings:
-                if finding.code not in before:
+                # One that comes and goes would fill the terminal.
+                if finding.code not in before and finding.text not in self._logged:
+                    self._logged.add(finding.text)
                     log_event(_log, logging.WARNING, "input", self.match, code=finding.code, text=finding.text)
 
     def quality(self) -> InputQuality:

@@ -19,6 +19,7 @@ from app.operations.health import health_of, readiness_of
 from app.operations.match_monitor import SILENCE_S, MatchMonitor, MonitoredCommitter
 from app.operations.metrics import registry_of
 from dashboard.live import Had, LiveState
+from football.input_quality import InputQuality
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, Health, UpdateMessage, UpdateRecord, WatermarkHold
 from replay.match_store import updates_table
@@ -366,3 +367,16 @@ def test_the_care_for_a_camera_is_a_metric_with_its_state_and_fault(case: Case):
         ("touchline_camera_care", "main", "ball", "easing"): 1,
         ("touchline_camera_care", "tight", "", "following"): 1,
     }
+
+
+def test_a_finding_that_comes_and_goes_is_logged_once(case: Case, caplog: pytest.LogCaptureFixture) -> None:
+    good = InputQuality(
+        packets=30_000, positions=30_000, ball_hz=25.0, body_hz=25.0, ball_share=0.99, ball_height_share=0.9,
+        ball_height_max_m=12.0, away_players=11, home_objects=11, away_objects=11, x_low_m=-46.0, x_high_m=47.0,
+        y_low_m=-30.0, y_high_m=31.0, periods=((0.0, 200.0),),
+    )  # fmt: skip
+    for second, players in enumerate((11, 6, 11, 6)):
+        quality = msgspec.structs.replace(good, span_s=200.0 + second, home_players=players)
+        case.say(health=msgspec.structs.replace(HEALTH, quality=quality))
+        assert [finding.code for finding in case.monitor.findings()] == ["players"] * (players < 7)
+    assert [record.figures["code"] for record in caplog.records] == ["players"]  # type: ignore[attr-defined]
