@@ -15,7 +15,7 @@ the ball out, only the confidence is lower (``doubt``).
 | corner kick | goal line | within ``corner_m`` of a corner | not by the defenders of that end |
 | goal kick | goal line | elsewhere | not beside the flag |
 | corner kick | stop or goal | within ``arc_m`` of a corner | not by the defenders of that end |
-| throw-in | stop or goal | within ``touch_line_m`` of a touchline | the taker stands outside it [2] |
+| throw-in | stop or goal | within ``touch_line_m`` of a touchline | the taker is outside, or nobody saw the stop |
 | dropped ball | stop | anywhere | the referee held it, nobody near, and let it fall |
 | corner kick | stop or goal | within ``corner_m`` of a corner | not by the defenders of that end |
 | penalty kick | stop or goal | within ``penalty_mark_m`` of a mark | few in that area; not by its defenders [1] |
@@ -24,7 +24,6 @@ the ball out, only the confidence is lower (``doubt``).
 | free kick | goal line | within ``corner_m`` of a corner | by the defenders of that end |
 
 [1] In a shoot-out both teams kick at one goal; all others are in the centre circle (Law 10.3).
-[2] After a stop that nobody saw, such as in a replay of television, the place alone decides.
 
 A *stop* is a stoppage without a crossing, as after a foul. The distances are the parameters ``restart_kick``
 (:class:`~detectors.play.restart_kicks.RestartKickParameters`). Before this table applies, 5.10 has checked that a

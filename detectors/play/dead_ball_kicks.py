@@ -162,6 +162,18 @@ def nearest(frame: Frame, x_m: float, y_m: float, but: Team = "") -> tuple[BodyS
     return best, math.sqrt(best_m2)
 
 
+def first_rest(now_us: int, ball: BallState, near: tuple[BodyState | None, float], *, put_us: int, shape: bool) -> Rest:
+    """The rest of a ball whose first frame this is, and that has lain there since ``put_us`` without being seen.
+
+    ``near``: the player nearest to it, and his distance. ``shape``: True if the teams stand as for a kick-off.
+    """
+    x_m, y_m = ball.x_m, ball.y_m
+    return Rest(
+        now_us, now_us, x_m, y_m, *near, shape, put_us, x_m, y_m,
+        fresh_us=now_us, closest=near[0], closest_m=near[1], high_us=now_us, gap_us=ball.gap_us,
+    )  # fmt: skip
+
+
 def extend_rest(
     rest: Rest,
     p: RestParameters,

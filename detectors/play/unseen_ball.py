@@ -15,7 +15,15 @@ import msgspec
 from detectors.ball.lines import goal_line_part, leaves_us
 from detectors.decisions import at_least, at_most
 from detectors.emission import make_event
-from detectors.play.dead_ball_kicks import NO_REST, Rest, apart_m, has_appeared, left_unseen_us, nearest
+from detectors.play.dead_ball_kicks import (
+    NO_REST,
+    Rest,
+    apart_m,
+    first_rest,
+    has_appeared,
+    left_unseen_us,
+    nearest,
+)
 from detectors.play.ending_kicks import EndingKicks
 from detectors.play.evidence import Played
 from detectors.play.phase_parameters import PhaseParameters
@@ -38,7 +46,7 @@ from detectors.play.restart_kicks import (
 )
 from detectors.play.setting_off import Watch, paced
 from football.constants import BALL_RADIUS_M
-from football.match_sheet import Period, period_at
+from football.match_sheet import Period
 from football.payloads import BallState, EventPayload, Frame, Scalar
 from football.pitch import (
     BAR_HEIGHT_M,
@@ -208,17 +216,13 @@ class UnseenBall:
 
         None if it does not, or if the ball was seen to lie there before.
         """
-        seen_us, period = max(state.seen_us, state.turned_us), period_at(self._periods, now_us)
-        if seen_us >= 0 and (period is None or seen_us >= period.from_us):
+        seen_us = max(state.seen_us, state.turned_us)
+        if seen_us >= 0 and not any(seen_us < period.from_us <= now_us for period in self._periods):
             return None
         if (state.mode == "dead" and state.rest.shape) or not all_lined_up(self.kick, frame, ball.x_m, ball.y_m):
             return None
-        taker, taker_m = nearest(frame, ball.x_m, ball.y_m)
-        put_us = now_us - self.parameters.rest_us
-        rest = Rest(
-            now_us, now_us, ball.x_m, ball.y_m, taker, taker_m, True, put_us, ball.x_m, ball.y_m,
-            fresh_us=now_us, closest=taker, closest_m=taker_m, high_us=now_us, gap_us=ball.gap_us,
-        )  # fmt: skip
+        near, put_us = nearest(frame, ball.x_m, ball.y_m), now_us - self.parameters.rest_us
+        rest = first_rest(now_us, ball, near, put_us=put_us, shape=True)
         if state.mode == "unknown":
             return msgspec.structs.replace(state, rest=rest, seen_us=now_us), NOTHING
         after = turned(state, "dead", "stop", rest=rest, turned_us=now_us, seen_us=now_us)
@@ -261,16 +265,14 @@ class UnseenBall:
         there = math.hypot(ball.x_m - rest.x_m, ball.y_m - rest.y_m) <= p.rest.bridge_m
         if slow and (lay_us >= p.rest_us or there):
             return None
-        taker, taker_m = nearest(frame, ball.x_m, ball.y_m)
-        if taker_m > p.reach_m:
+        near = nearest(frame, ball.x_m, ball.y_m)
+        if near[1] > p.reach_m:
             return self._goal_kick(state, now_us, frame, ball, unseen_us)
         shape = kick_off_shape(self.kick, frame, ball.x_m, ball.y_m)
         penalty = penalty_shape(self.pitch, self.kick, frame, ball.x_m, ball.y_m)
         since_us = now_us - unseen_us
-        return Rest(
-            since_us, now_us, ball.x_m, ball.y_m, taker, taker_m, shape, since_us, ball.x_m, ball.y_m, penalty,
-            fresh_us=now_us, closest=taker, closest_m=taker_m, high_us=now_us, gap_us=ball.gap_us, appeared_us=now_us,
-        )  # fmt: skip
+        rest = first_rest(now_us, ball, near, put_us=since_us, shape=shape)
+        return msgspec.structs.replace(rest, since_us=since_us, penalty=penalty, appeared_us=now_us)
 
     def is_held(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> bool:
         """True if the track of a ball in play holds its position while players run: it does not lie there alone.

@@ -79,7 +79,8 @@ def read_kloppy(
     label = f"kloppy:{provider}:{':'.join(map(str, paths))}"
     dataset = _load(provider, paths, label)
     with within_limits(label):
-        tracks, sides = _tracks(dataset, has_flag=provider not in _NO_FLAG)
+        starts = _period_starts(dataset.records)
+        tracks, sides = _tracks(dataset, starts, has_flag=provider not in _NO_FLAG)
     ball = next((track for track in tracks if track.transmitter == "ball"), None)
     if ball is None:
         raise TrackingError(f"{label}: no ball: no frame has a position of it")
@@ -89,7 +90,9 @@ def read_kloppy(
         # Whom a sheet of the user leaves out is a stranger.
         listed = sides.keys() if sheet_path else {player.object_id for player in sheet.players}
         tracks, unnamed = unnamed_players(tracks, {name: side for name, side in sides.items() if name not in listed})
-        sheet = msgspec.structs.replace(sheet, periods=_periods(dataset), players=(*sheet.players, *unnamed))
+        sheet = msgspec.structs.replace(
+            sheet, periods=_periods(dataset.metadata, starts), players=(*sheet.players, *unnamed)
+        )
     rate = float(dataset.metadata.frame_rate or 25.0)
     height = bool(np.any(ball.z_m != 0.0))
     quality = with_jitter(Quality(rate, rate, (), height, 0.1, "optical"), measured_jitter_m([ball]))
@@ -156,10 +159,10 @@ def _in_folder(path: Path, part: str) -> list[Path]:
     return sorted(files, key=lambda file: [int(n) for n in re.findall(r"\d+", file.name)] or [0])
 
 
-def _tracks(dataset: Any, *, has_flag: bool) -> tuple[tuple[Track, ...], dict[str, Team]]:
+def _tracks(dataset: Any, starts: dict[int, int], *, has_flag: bool) -> tuple[tuple[Track, ...], dict[str, Team]]:
     """Positions by object in the order of the frames, and the teams of the players.
 
-    An object without a position in a frame has no row.
+    An object without a position in a frame has no row. ``starts``: see :func:`_period_starts`.
 
     Raises:
         UntrustedError: too many objects or positions, or a time that cannot be.
@@ -167,7 +170,6 @@ def _tracks(dataset: Any, *, has_flag: bool) -> tuple[tuple[Track, ...], dict[st
     rows: dict[str, list[tuple[int, float, float, float]]] = {}
     sides: dict[str, Team] = {}
     flags: list[tuple[int, bool]] = []
-    starts = _period_starts(dataset.records)
     left = ROWS_MAX
     for frame in dataset.records:
         ts_us = starts[frame.period.id] + round(frame.timestamp.total_seconds() * 1e6)
@@ -247,27 +249,19 @@ def _sheet(metadata: Any, match_id: str, pitch: tuple[float, float]) -> MatchShe
         names["away"],
         float(length_m or pitch[0]),
         float(width_m or pitch[1]),
-        _attacks_positive_x(metadata),
+        _attackers(metadata, metadata.periods[0].id if metadata.periods else 1),
         tuple(players),
     )
 
 
-def _attacks_positive_x(metadata: Any) -> Team:
-    """The team that attacks towards +x in the first period of the file; empty if kloppy's orientation is another."""
-    orientation = metadata.orientation.name if metadata.orientation else ""
-    return _attackers(orientation, metadata.periods[0].id if metadata.periods else 1)
-
-
-def _periods(dataset: Any) -> tuple[Period, ...]:
+def _periods(metadata: Any, starts: dict[int, int]) -> tuple[Period, ...]:
     """The periods that have frames, with the team that attacks towards +x if kloppy's orientation says it."""
-    metadata = dataset.metadata
+    return tuple(Period(number, at_us, _attackers(metadata, number)) for number, at_us in starts.items())
+
+
+def _attackers(metadata: Any, period: int) -> Team:
+    """The team that attacks towards +x in a period; empty if kloppy's orientation does not say it."""
     orientation = metadata.orientation.name if metadata.orientation else ""
-    starts = _period_starts(dataset.records)
-    return tuple(Period(number, at_us, _attackers(orientation, number)) for number, at_us in starts.items())
-
-
-def _attackers(orientation: str, period: int) -> Team:
-    """The team that attacks towards +x in a period; empty if an orientation does not say it."""
     turned = period % 2 == 0
     if orientation in ("STATIC_HOME_AWAY", "STATIC_AWAY_HOME"):
         return "home" if orientation == "STATIC_HOME_AWAY" else "away"

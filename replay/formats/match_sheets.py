@@ -84,13 +84,9 @@ def read_sheet(path: Path, pitch: tuple[float, float] = (105.0, 68.0)) -> MatchS
 
 
 def says_pitch(path: Path) -> bool:
-    """True if a match sheet that can be read says the length and the width of the pitch."""
-    content = read_bytes(path, DOCUMENT_BYTES_MAX)
-    fields = decode_json(content, dict[str, object])
-    if fields.keys() & _SIMULATED_FIELDS:
-        return {"length_m", "width_m"} <= fields.keys()
-    pitch = decode_json(content, _Metadata).pitch
-    return bool(pitch.length_m and pitch.width_m)
+    """True if a match sheet says the length and the width of the pitch; errors as in :func:`read_sheet`."""
+    sheet = read_sheet(path, (0.0, 0.0))
+    return sheet.length_m > 0.0 and sheet.width_m > 0.0
 
 
 def sheet_next_to(file: Path) -> Path | None:

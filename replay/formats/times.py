@@ -14,6 +14,7 @@ import numpy as np
 
 from football.errors import TrackingError
 from football.input_quality import InputFinding
+from football.match_sheet import PERIODS_MAX
 from football.packet_table import Ints
 from football.packets import raw_kind
 from football.recording import Track
@@ -24,9 +25,6 @@ MISPLACED_SHARE, MISPLACED_ROWS = 0.01, 20
 #: Median step between two positions of an object that a tracking system can have, in microseconds: 2,000 Hz, and one
 #: position in ten seconds.
 STEP_MIN_US, STEP_MAX_US = 500, 10_000_000
-
-#: Periods of a match with extra time and penalties.
-PERIODS_MAX = 5
 
 #: A shorter file is not judged by shares: ``least_span_s`` of the limits of inputs.
 SHORT_US = 5_000_000
