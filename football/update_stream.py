@@ -110,11 +110,11 @@ class Health(msgspec.Struct, frozen=True, gc=False):
     those of them of which a copy with another content counts. ``duplicates`` counts proven copies.
     ``positions`` and ``packets`` count readable input; ``retractions`` counts published -1 updates. ``busy`` is
     the engine's share of the time available, by load accounting. ``failed`` has the error of detectors that have
-    raised and are silent now, ``faults`` how often each broke its contract. ``quality`` is the measured quality of
-    what has arrived, some seconds old at most. ``lag_us`` is how far the oldest waiting input of a unit lies behind
-    ``clk_us``; a unit in which nothing waits is absent. ``work_shares`` is each detector's part of the work of all
-    since the beginning, by counted steps and their measured cost; empty before the first measurement. ``hold`` is
-    what holds the watermark back.
+    raised and are silent now, ``faults`` how often each broke its contract, ``fault_texts`` how. ``quality`` is the
+    measured quality of what has arrived, some seconds old at most. ``lag_us`` is how far the oldest waiting input of
+    a unit lies behind ``clk_us``; a unit in which nothing waits is absent. ``work_shares`` is each detector's part of
+    the work of all since the beginning, by counted steps and their measured cost; empty before the first measurement.
+    ``hold`` is what holds the watermark back.
     """
 
     clk_us: int
@@ -138,6 +138,7 @@ class Health(msgspec.Struct, frozen=True, gc=False):
     lag_us: Mapping[str, int] = {}
     work_shares: Mapping[str, float] = {}
     hold: WatermarkHold | None = None
+    fault_texts: Mapping[str, str] = {}
 
 
 class UpdateMessage(msgspec.Struct, frozen=True, gc=False):

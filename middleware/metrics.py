@@ -93,6 +93,17 @@ class EngineHealth:
     work_shares: Mapping[str, float] = field(default_factory=dict)
     hold: FinalHold = NO_HOLD
 
+    def fault_counts(self) -> dict[str, int]:
+        """Return how often each detector has broken its contract."""
+        return {name: sum(fault.count for fault in found.values()) for name, found in self.faults.items()}
+
+    def fault_texts(self) -> dict[str, str]:
+        """Return for people how each detector has broken its contract: of each sort of fault the newest."""
+        return {
+            name: "; ".join(f"{what}: {fault.last}" for what, fault in sorted(found.items()))
+            for name, found in self.faults.items()
+        }
+
 
 def failure(state: object) -> str:
     """Return the error of a failed state, empty if it has not failed."""

@@ -75,7 +75,7 @@ class Forwarder:
         self._thread = threading.Thread(target=self._run, name="forwarder", daemon=True)
         self._acknowledged_us = -(2**62)
         self._newest_us = -(2**62)
-        self._blocks = self._lost_us = self._in_flight = 0
+        self._blocks = self._lost_us = 0
         self._trouble = "no block yet"
         self._noted_s = 0.0
 
@@ -117,14 +117,16 @@ class Forwarder:
         key = sheet.match_id.encode()
         failed: list[BaseException] = []
         sheet_due_us = -(2**62)
-        self._in_flight = 0
+        sent_count = taken_count = 0  # each counted by one thread: this one, and the producer's
 
         def send(kind: str, value: bytes, at_us: int) -> None:
             def acknowledged(_: object) -> None:
-                self._in_flight -= 1
+                nonlocal taken_count
+                taken_count += 1
                 self._acknowledged_us = max(self._acknowledged_us, at_us)
 
-            self._in_flight += 1
+            nonlocal sent_count
+            sent_count += 1
             due_ms = ((capture.live_zero_us or 0) + at_us) // 1000
             sent = sender.send(self._address.topic, value, key, schema.headers(kind), timestamp_ms=due_ms)
             sent.add_callback(acknowledged)
@@ -154,7 +156,7 @@ class Forwarder:
                         sheet_due_us = at_us + SHEET_EVERY_US
                     for refused_us, payload in refused.between(last_us + 1, at_us + 1):
                         send(schema.REFUSED, payload, min(refused_us, at_us - 1))
-                    while self._in_flight >= _IN_FLIGHT_MAX and not failed:
+                    while sent_count - taken_count >= _IN_FLIGHT_MAX and not failed:
                         time.sleep(_LOOK_S)
                     send(schema.BLOCK, wire.encode_compact(block), at_us)
                     self._blocks, self._newest_us, self._trouble, last_us = self._blocks + 1, at_us, "", at_us

@@ -81,9 +81,10 @@ class Play:
             if reason := health.failed.get(name):
                 raise DetectorError(f"detector {name} failed: {reason}")
             if name in health.faults:
+                how = health.fault_texts.get(name, "")
                 raise DetectorError(
-                    f"detector {name} breaks the contract of detectors: it gives other results for the same state and "
-                    "event, or changes its state, or emits what it has not declared"
+                    f"detector {name} breaks the contract of detectors ({how}): it gives other results for the same "
+                    "state and event, or changes its state, or emits what it has not declared"
                 )
 
 

@@ -455,6 +455,7 @@ class MatchPipeline:
 
     def _health(self) -> Health:
         health, state = self._engine.health(), self._state
+        end_us = END_US if state.ended else state.now_us
         return Health(
             clk_us=health.clk_us,
             frontier_us=self._engine.final_us,
@@ -471,11 +472,10 @@ class MatchPipeline:
             packets=state.packets,
             busy=health.busy,
             failed=health.failed,
-            faults={name: sum(fault.count for fault in found.values()) for name, found in health.faults.items()},
+            faults=health.fault_counts(),
+            fault_texts=health.fault_texts(),
             differing_copies=health.differing,
-            quality=state.meter.summary(
-                END_US if state.ended else state.now_us, state.packets, health.lost, state.quarantined
-            ),
+            quality=state.meter.summary(end_us, state.packets, health.lost, state.quarantined),
             lag_us=health.lag_us,
             work_shares=health.work_shares,
             hold=WatermarkHold(*health.hold),

@@ -63,6 +63,7 @@ def summarize(
         "differing_copies": health.differing_copies if health else 0,
         "failed": dict(health.failed) if health else {},
         "faults": dict(health.faults) if health else {},
+        "fault_texts": dict(health.fault_texts) if health else {},
         "quarantined": dict(quarantined),
         "positions": health.positions if health else 0,
         "stream_s": round(played_us / 1e6, 3),
@@ -109,7 +110,8 @@ def show(summary: Mapping[str, Any], console: Console, *, verbose: bool = False)
     for name, error in summary["failed"].items():
         table.add_row("Failed detector", f"{name}: {error}")
     for name, count in summary["faults"].items():
-        table.add_row("Broken contract", f"{name}: {count} times")
+        times = "once" if count == 1 else f"{count} times, last"
+        table.add_row("Broken contract", f"{name}: {times}: {summary['fault_texts'].get(name, '')}")
     if verbose:
         for row in _details(summary):
             table.add_row(*row)

@@ -134,6 +134,8 @@ def test_health_names_the_detector_and_its_fault(fault: str, reported: str):
     faults = engine.health().faults
     assert list(faults) == ["faulty"], faults
     assert faults["faulty"][reported].count > 0
+    assert engine.health().fault_counts() == {"faulty": sum(fault.count for fault in faults["faulty"].values())}
+    assert f"{reported}: {faults['faulty'][reported].last}" in engine.health().fault_texts()["faulty"]
     silent = engine.health().failed
     assert list(silent) == (["faulty"] if fault in ("raises", "initial", "outputs") else [])
 

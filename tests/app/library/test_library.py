@@ -172,7 +172,7 @@ def test_a_detector_that_fails_is_named(track: Path):
         (divides, "detector divides failed: ZeroDivisionError"),
         (returns_text, "detector returns_text failed: TypeError: a step returns a state and payloads, not 'h'"),
         (counts, "detector counts failed: ValueError: called again with the same state and event"),
-        (Undeclared(), "detector undeclared breaks the contract"),
+        (Undeclared(), r"detector undeclared breaks the contract of detectors \(refused: .+\)"),
     ):
         with pytest.raises(touchline.TouchlineError, match=reason):
             touchline.play(track, detectors=[detector]).run()

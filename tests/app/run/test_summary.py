@@ -93,6 +93,15 @@ def test_the_summary_begins_with_the_match_and_has_codes_on_request(store):
     assert all(text in full for text in ("pass.complete", "2 late", "p95 2.0", "Quarantined"))
 
 
+def test_the_summary_says_how_a_detector_broke_its_contract(store):
+    out = io.StringIO()
+    texts = {"near": "doubled: two events under one key", "pass_attempt": "refused: shot.attempt"}
+    faulty = {**summary(store), "faults": {"near": 4, "pass_attempt": 1}, "fault_texts": texts}
+    show(faulty, make_console(file=out, width=120), verbose=False)
+    assert "near: 4 times, last: doubled: two events under one key" in out.getvalue()
+    assert "pass_attempt: once: refused: shot.attempt" in out.getvalue()
+
+
 @pytest.mark.parametrize(
     ("verdict", "failed", "code"),
     [("right", {}, 0), ("wrong", {}, 3), ("right", {"pass_attempt": "KeyError"}, 4), ("wrong", {"formation": "x"}, 3)],
