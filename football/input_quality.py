@@ -51,6 +51,7 @@ class InputQuality(msgspec.Struct, frozen=True, gc=False):
         ball_share: share of instants with players that have a usable position of a ball.
         ball_outliers, body_outliers: share of steps that are faster than a ball or a player can be.
         identity_jumps: steps of players that are such and longer than three metres.
+        scene_cuts: instants at which nearly all players have made such a step, which then counts as nobody's.
         ball_still: share of the ball's steps without any change.
         frozen_s: seconds in which no player moved by a millimetre.
         ball_noise_m, body_noise_m: noise of a position against its neighbours, a standard deviation.
@@ -87,6 +88,7 @@ class InputQuality(msgspec.Struct, frozen=True, gc=False):
     ball_outliers: float = 0.0
     body_outliers: float = 0.0
     identity_jumps: int = 0
+    scene_cuts: int = 0
     ball_still: float = 0.0
     frozen_s: float = 0.0
     ball_noise_m: float = 0.0

@@ -104,6 +104,7 @@ def _rows(inspection: Inspection) -> Iterator[tuple[str, str]]:
     yield "Noise", f"ball {q.ball_noise_m * 100:.1f} cm, players {q.body_noise_m * 100:.1f} cm"
     yield "Impossible steps", f"ball {q.ball_outliers:.2%}, players {q.body_outliers:.3%}"
     yield "Identity jumps", f"{q.identity_jumps:,}"
+    yield "Scene cuts", f"{q.scene_cuts:,}"
     yield "Straight steps", f"{q.ball_straight:.1%} of the moving ball's steps repeat the one before"
     yield "Frozen", f"{q.frozen_s:,.0f} s"
     yield "Gaps", f"{q.gaps}, {q.gap_s:,.1f} s"

@@ -66,7 +66,7 @@ class RestartParameters(msgspec.Struct, frozen=True):
     """Variants, confidence and dating of restarts; their distances are the parameters ``restart_kick``.
 
     Attributes:
-        between_kick_offs_us: least time between two kick-offs.
+        between_kick_offs_us: least time between two kick-offs, unless the ball was in a goal meanwhile.
         shot_m: greatest distance from the goal of a free kick that is a direct shot.
         shot_m_s: least speed of a direct shot.
         shot_wide_m: a direct shot aims at most this far outside a post.
@@ -183,7 +183,7 @@ class Restart:
         what = "time from the kick until it was known"
         in_time = not is_over(what, event.ts_us - kick_us, back_us, "restart.back_us")
         ts_us = kick_us if in_time else event.ts_us - back_us
-        if self.kind == "kick_off" and state > -(2**61):
+        if self.kind == "kick_off" and payload.variant != "goal":
             what, least_us = "time since the kick-off before", self.parameters.between_kick_offs_us
             if not at_least(what, ts_us - state, least_us, "restart.between_kick_offs_us"):
                 return state, NOTHING

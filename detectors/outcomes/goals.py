@@ -189,7 +189,7 @@ class Goal:
 
     def _stopped(self, state: GoalState, event: Event, dead: EventPayload) -> GoalState:
         """Remember the goal of a ball that was seen last, and counts as stopped, right before the goal line."""
-        kick_offs = with_stop(state.kick_offs, state.live, time_us(dead, "since_us"))
+        kick_offs = with_stop(state.kick_offs, state.live, time_us(dead, "since_us"), dead.x_m)
         state = msgspec.structs.replace(state, kick_offs=kick_offs)
         seen = dead.x_m is not None and dead.y_m is not None
         if dead.variant != "stop" or not seen or is_version(event) or state.settled or not state.attacks_x:

@@ -35,6 +35,7 @@ class KickOffs(msgspec.Struct, frozen=True, gc=False):
         dead_us: the ball has been dead since then, or was so last; -1 if never since the newest kick-off.
         played_us: how long the ball was in play since the newest one.
         goal: the goal that the newest one shows, if teams have not changed ends.
+        x_m: where the ball was, along the pitch, when it was dead last; None if that is not known.
     """
 
     begun_us: int = -1
@@ -42,12 +43,13 @@ class KickOffs(msgspec.Struct, frozen=True, gc=False):
     dead_us: int = -1
     played_us: int = 0
     goal: Event | None = None
+    x_m: float | None = None
 
 
-def with_stop(before: KickOffs, live: Event | None, since_us: int) -> KickOffs:
-    """The kick-offs after the ball, in play since ``live``, is dead since ``since_us``."""
+def with_stop(before: KickOffs, live: Event | None, since_us: int, x_m: float | None) -> KickOffs:
+    """The kick-offs after the ball, in play since ``live``, is dead since ``since_us``, at ``x_m`` along the pitch."""
     played_us = max(since_us - live.ts_us, 0) if live is not None and before.dead_us < live.ts_us else 0
-    return msgspec.structs.replace(before, dead_us=since_us, played_us=before.played_us + played_us)
+    return msgspec.structs.replace(before, dead_us=since_us, played_us=before.played_us + played_us, x_m=x_m)
 
 
 def with_kick_off(
@@ -90,6 +92,9 @@ def with_kick_off(
     ):
         return after
     team = opponents_of(live.team)
+    there = before.x_m is None or (before.x_m > 0.0) is (team == attacks_x)
+    if not there and not at_least("time that the ball was dead", dead_us, p.fetched_us, "goal.fetched_us", about):
+        return after
     detail = {"since_us": before.dead_us, "kick_off": True}
     payload = EventPayload("right" if team == attacks_x else "left", team, confidence=live.confidence, detail=detail)
     anchor, dated_us = f"kick-off/{event.source}", before.dead_us

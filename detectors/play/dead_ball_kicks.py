@@ -111,6 +111,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         raised_us: the newest time that it was; -1 if it never was.
         gap_us: time between its two newest positions.
         appeared_us: when the ball appeared there, after it had not been seen; -1 of another.
+        cut_us: when the scene was cut to the ball that lies there; -1 of another.
     """
 
     since_us: int = -1
@@ -136,6 +137,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
     raised_us: int = -1
     gap_us: int = 0
     appeared_us: int = -1
+    cut_us: int = -1
 
 
 NO_REST = Rest()
@@ -201,6 +203,8 @@ def extend_rest(
             put_us, put_x_m, put_y_m = rest.put_us, rest.put_x_m, rest.put_y_m
     shape = kick_off_shape(kick, frame, ball.x_m, ball.y_m)
     penalty = penalty_shape(pitch, kick, frame, ball.x_m, ball.y_m)
+    if continues and rest.cut_us >= 0:
+        shape = shape or rest.shape
     held_us, dropped_us = -1, rest.dropped_us if continues else -1
     high = (rest.high_us, rest.raised_us) if continues and now_us - rest.raised_us <= p.drop_bridge_us else (now_us, -1)
     if ball.z_m > p.drop_high_m:
@@ -221,6 +225,7 @@ def extend_rest(
     return Rest(
         since_us, now_us, x_m, y_m, *near, shape, put_us, put_x_m, put_y_m, penalty, *held, fresh_us, *closest, left_us,
         high_us=high[0], raised_us=high[1], gap_us=ball.gap_us, appeared_us=rest.appeared_us if continues else -1,
+        cut_us=rest.cut_us if continues else -1,
     )  # fmt: skip
 
 

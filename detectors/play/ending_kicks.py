@@ -69,6 +69,19 @@ class EndingKicks:
             and may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
         )
 
+    def kicked_off(self, state: PhaseState, ball: BallState) -> PhaseState | None:
+        """The state that a kick-off ends to which the scene was cut, once the ball moves and everybody runs.
+
+        In simulated football its taker may run on with the ball. None without such a kick-off.
+        """
+        rest, pace, p = state.rest, state.watch.pace, self.parameters
+        if rest.cut_us < 0 or not rest.shape or not pace or pace[-1][1] <= p.setting_off.calm_m_s:
+            return None
+        moved_m = math.hypot(ball.x_m - rest.put_x_m, ball.y_m - rest.put_y_m)
+        if not at_least("the ball from where it lay", moved_m, p.cut.leaves_m, "phase.cut.leaves_m", "phase.live"):
+            return None
+        return as_stop(state) if state.cause in LINE_CAUSES else state
+
     def _is_in_play(self, state: PhaseState, rest: Rest) -> bool:
         """True if a ball that has appeared somewhere is in play: the source, its flag or the players say so."""
         known = state.hidden >= self.parameters.vanished.hidden

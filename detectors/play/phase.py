@@ -41,7 +41,6 @@ import msgspec
 
 from detectors.ball.lines import IN_LINES, OUT_LINES
 from detectors.decisions import at_least, is_over
-from detectors.emission import make_event
 from detectors.play.alive_flag import denies
 from detectors.play.dead_ball_kicks import (
     JUMPED,
@@ -73,6 +72,7 @@ from detectors.play.phase_state import (
     STOPPAGE_CAUSES,
     PhaseState,
     as_stop,
+    ended_play,
     is_far_out,
     is_repeated,
     is_struck,
@@ -86,7 +86,8 @@ from detectors.play.phase_state import (
     with_peak,
 )
 from detectors.play.restart_kicks import RestartKickParameters, attackers_of
-from detectors.play.setting_off import Watch, all_run, all_stand, paced, watched
+from detectors.play.scene_cuts import is_cut, seen
+from detectors.play.setting_off import all_run, all_stand, paced, watched
 from detectors.play.stalls import (
     NO_STALL,
     Handled,
@@ -105,7 +106,6 @@ from football.payloads import (
     BodyState,
     EventPayload,
     Frame,
-    Scalar,
     frame_of,
     location_m,
     payload_of,
@@ -224,11 +224,15 @@ class PlayPhase:
         sure = at_least(what, payload.confidence, p.sure, "phase.sure", about="phase.dead")
         by_post = not sure or GOAL_HALF_WIDTH_M - abs(location_m(payload)[1]) < self._post_m
         waits = msgspec.structs.replace(state, mouth=event), NOTHING
-        return waits if by_post else self._end_play(state, event.ts_us, "goal", event)
+        return waits if by_post else ended_play(state, event.ts_us, "goal", event)
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         if (begun := self._unseen.period_begun(state, now_us, frame, ball)) is not None:
             return begun
+        was, scene = state.scene, seen(state.scene, now_us, frame)
+        state = msgspec.structs.replace(state, scene=scene)
+        if is_cut(was, self.parameters.cut, now_us, frame):
+            return self._unseen.set_anew(state, now_us, frame, ball)
         unseen_us = now_us - state.lost_us if state.lost_us >= 0 else 0
         if 0 <= state.seen_us < now_us - self.parameters.rest.frozen_us:
             unseen_us = now_us - state.seen_us  # Perhaps no frame came in, either.
@@ -242,9 +246,9 @@ class PlayPhase:
                 what, outside_us, *self._settle, about="phase.dead"
             ):
                 if state.mouth is not None and in_net(ball, self.pitch, self.parameters):
-                    return self._end_play(state, now_us, "goal", state.mouth)
+                    return ended_play(state, now_us, "goal", state.mouth)
                 cause = "touch" if "touch" in payload_of(exit_event).variant else "goal line"
-                return self._end_play(state, now_us, cause, exit_event)
+                return ended_play(state, now_us, cause, exit_event)
         if state.peak is not None:
             state = with_peak(state, self.parameters, self.pitch, state.peak, frame)
         # Speed over ground: a thrower who lifts the ball over his head has not thrown it.
@@ -335,7 +339,7 @@ class PlayPhase:
         after = PhaseState(
             mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played,
             state.turned_us, -1, now_us, state.mouth, handled, left_rest, watch,
-            state.outside_us, state.crossed_us, state.spread_m, state.flag, ball, state.hidden,
+            state.outside_us, state.crossed_us, state.spread_m, state.flag, ball, state.hidden, state.scene,
         )  # fmt: skip
         return after, NOTHING
 
@@ -394,20 +398,6 @@ class PlayPhase:
         dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, sign, since_us)
         return stopped(state, dead, since_us, rest), (dead,)
 
-    def _end_play(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
-        payload = payload_of(by)
-        since_us = time_us(payload, "since_us") if "since_us" in payload.detail else by.ts_us
-        if since_us <= state.turned_us:  # It lay until then. When it went out after that is not known.
-            since_us = max(state.turned_us + 1, (state.turned_us + by.ts_us) // 2)
-        detail: dict[str, Scalar] = {"line": payload.variant, "sign": "", "since_us": since_us}
-        stoppage = EventPayload(
-            cause, x_m=payload.x_m, y_m=payload.y_m, z_m=payload.z_m, confidence=payload.confidence, detail=detail
-        )
-        dead = make_event("phase.dead", now_us, by.source, stoppage, causes=(by.id,))
-        watch = Watch(out_x_m=location_m(payload)[0])
-        after = turned(state, "dead", cause, payload.variant, played=state.played, turned_us=now_us, watch=watch)
-        return after, (dead,)
-
     def _while_dead(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest
     ) -> Step[PhaseState]:
@@ -417,6 +407,8 @@ class PlayPhase:
             after, (live,) = self._resume(ended, now_us, ball, left)
             if not self._is_denied(state, live, now_us):
                 return after, (*self._kicks.stopped_before(state, live, left, now_us), live)
+        if (kicked_off := self._kicks.kicked_off(state, ball)) is not None:
+            return self._resume(kicked_off, now_us, ball, state.rest)
         begun = self._unseen.ended(state, now_us, frame, ball, rest)
         if begun is not None and not self._is_denied(state, begun[1][-1], now_us):
             return begun
@@ -436,6 +428,7 @@ class PlayPhase:
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
             played=state.played, turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest,
             watch=state.watch, spread_m=state.spread_m, flag=state.flag, ball=ball, hidden=state.hidden,
+            scene=state.scene,
         )  # fmt: skip
         return after, NOTHING
 

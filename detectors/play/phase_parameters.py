@@ -9,6 +9,7 @@ import msgspec
 from detectors.play.alive_flag import FlagParameters
 from detectors.play.dead_ball_kicks import RestParameters
 from detectors.play.evidence import EvidenceParameters
+from detectors.play.scene_cuts import CutParameters
 from detectors.play.setting_off import SettingOffParameters
 from detectors.play.stalls import StallParameters
 from detectors.reasons import reason
@@ -91,6 +92,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         setting_off: what players show of a restart whose ball is not seen.
         flag: how far the alive flag of a tracking system is believed.
         vanished: when a ball that vanishes at a line is out.
+        cut: when the scene was cut.
     """
 
     settle_us: Annotated[int, reason("Optical tracks wobble over the line for less.")] = 400_000
@@ -175,3 +177,4 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     setting_off: SettingOffParameters = SettingOffParameters()
     flag: FlagParameters = FlagParameters()
     vanished: VanishedParameters = VanishedParameters()
+    cut: CutParameters = CutParameters()

@@ -14,10 +14,11 @@ from detectors.play.alive_flag import NO_FLAG, Flag, restarted_by_flag_us
 from detectors.play.dead_ball_kicks import NO_REST, Rest, is_dropped, kicked_us, nearest
 from detectors.play.evidence import Case, Played, with_contact
 from detectors.play.phase_parameters import PhaseParameters
+from detectors.play.scene_cuts import NO_SCENE, Scene
 from detectors.play.setting_off import NO_WATCH, Watch
 from detectors.play.stalls import NO_STALL, NOT_HANDLED, Handled, Stall, StallParameters, stopped_us
 from football.match_sheet import Team
-from football.payloads import BallState, EventPayload, Frame, Scalar, location_m, number, payload_of
+from football.payloads import BallState, EventPayload, Frame, Scalar, location_m, number, payload_of, time_us
 from football.pitch import Pitch
 from middleware.events import Event
 
@@ -64,6 +65,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         flag: what the alive flag says.
         ball: its newest state of this phase; None before it.
         hidden: how often the ball has appeared where it was kicked from, less twice how often it was seen to lie there.
+        scene: where everybody was in the newest frame.
     """
 
     mode: str = "unknown"
@@ -90,6 +92,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     flag: Flag = NO_FLAG
     ball: BallState | None = None
     hidden: int = 0
+    scene: Scene = NO_SCENE
 
 
 def is_far_out(state: PhaseState, p: PhaseParameters, pitch: Pitch, crossed: Event, ball: BallState) -> bool:
@@ -103,8 +106,24 @@ def is_far_out(state: PhaseState, p: PhaseParameters, pitch: Pitch, crossed: Eve
 
 def turned(state: PhaseState, mode: str, cause: str, line: str = "", **kept: Any) -> PhaseState:
     """The state of a new phase: it keeps what outlasts one, and what is given."""
-    kept = {"hidden": state.hidden, **kept}
+    kept = {"hidden": state.hidden, "scene": state.scene, **kept}
     return PhaseState(mode, cause, line, None, state.attacks_x, spread_m=state.spread_m, flag=state.flag, **kept)
+
+
+def ended_play(state: PhaseState, now_us: int, cause: str, by: Event) -> tuple[PhaseState, tuple[Event, ...]]:
+    """End play by a crossing of a line, or a ball in the goal."""
+    payload = payload_of(by)
+    since_us = time_us(payload, "since_us") if "since_us" in payload.detail else by.ts_us
+    if since_us <= state.turned_us:  # It lay until then. When it went out after that is not known.
+        since_us = max(state.turned_us + 1, (state.turned_us + by.ts_us) // 2)
+    detail: dict[str, Scalar] = {"line": payload.variant, "sign": "", "since_us": since_us}
+    stoppage = EventPayload(
+        cause, x_m=payload.x_m, y_m=payload.y_m, z_m=payload.z_m, confidence=payload.confidence, detail=detail
+    )
+    dead = make_event("phase.dead", now_us, by.source, stoppage, causes=(by.id,))
+    watch = Watch(out_x_m=location_m(payload)[0])
+    after = turned(state, "dead", cause, payload.variant, played=state.played, turned_us=now_us, watch=watch)
+    return after, (dead,)
 
 
 def stopped(state: PhaseState, dead: Event, since_us: int, rest: Rest) -> PhaseState:

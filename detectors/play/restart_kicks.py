@@ -44,6 +44,7 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
     Attributes:
         centre_m: greatest distance of the ball from the centre spot at a kick-off.
         centre_players_m: within this distance of the centre spot stand players of one team only at a kick-off.
+        simulated_m: the same at a kick-off of simulated football, which knows no centre circle.
         halfway_slack_m: players this far beyond the halfway line are in the other half at a kick-off.
         half_players: least number of players in each half at a kick-off that a stream or a period begins with.
         corner_m: greatest distance of the ball from the nearest corner at a corner kick.
@@ -64,6 +65,9 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
 
     centre_m: Annotated[float, reason("StreamTeam's radius.")] = 3.0
     centre_players_m: Annotated[float, reason("StreamTeam's radius of the kick-off.")] = 5.0
+    simulated_m: Annotated[
+        float, reason("Google Research Football 2.10: the taker waits 1.7 m from the spot, an opponent 2.7 m.")
+    ] = 2.2
     halfway_slack_m: Annotated[float, reason("StreamTeam's distance from the halfway line.")] = 5.0
     half_players: Annotated[int, reason("As direction.half_players.")] = 4
     corner_m: Annotated[float, reason("The arc's 1 m and the radius of StreamTeam's box, 2 m.")] = 3.0
@@ -201,9 +205,15 @@ def kick_off_shape(p: RestartKickParameters, frame: Frame, x_m: float, y_m: floa
     return line_up(frame, x_m, y_m, p.centre_m, p.centre_players_m, p.halfway_slack_m)[0] != ""
 
 
-def all_lined_up(p: RestartKickParameters, frame: Frame, x_m: float, y_m: float) -> bool:
-    """True if so many stand as for a kick-off that it is one, though the ball was not seen to lie there."""
-    team, *halves = line_up(frame, x_m, y_m, p.centre_m, p.centre_players_m, p.halfway_slack_m)
+def all_lined_up(
+    p: RestartKickParameters, frame: Frame, x_m: float, y_m: float, *, around_m: float | None = None
+) -> bool:
+    """True if so many stand as for a kick-off that it is one, though the ball was not seen to lie there.
+
+    ``around_m``: within this distance of the centre spot stand players of one team only; by default as Law 8 asks.
+    """
+    around_m = p.centre_players_m if around_m is None else around_m
+    team, *halves = line_up(frame, x_m, y_m, p.centre_m, around_m, p.halfway_slack_m)
     what, path = "players in the half with fewer of them", "restart_kick.half_players"
     return team != "" and at_least(what, min(halves), p.half_players, path, "restart.kick_off")
 

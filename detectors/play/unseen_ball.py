@@ -26,10 +26,12 @@ from detectors.play.dead_ball_kicks import (
 )
 from detectors.play.ending_kicks import EndingKicks
 from detectors.play.evidence import Played
+from detectors.play.goal_posts import in_net
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import (
     PhaseState,
     ended_by_silence,
+    ended_play,
     is_repeated,
     live_event,
     stalled_event,
@@ -47,7 +49,7 @@ from detectors.play.restart_kicks import (
 from detectors.play.setting_off import Watch, paced
 from football.constants import BALL_RADIUS_M
 from football.match_sheet import Period
-from football.payloads import BallState, EventPayload, Frame, Scalar
+from football.payloads import BallState, EventPayload, Frame, Scalar, payload_of
 from football.pitch import (
     BAR_HEIGHT_M,
     GOAL_AREA_DEPTH_M,
@@ -172,8 +174,7 @@ class UnseenBall:
         least = (p.flagged_us, "phase.vanished.flagged_us") if by_flag else (p.away_us, "phase.vanished.away_us")
         if not at_least("time without the ball", away_us, *least, about=about):
             return None
-        x_us = _out_after_us(ball.x_m, ball.vx_m_s, self.pitch.half_length_m + BALL_RADIUS_M)
-        y_us = _out_after_us(ball.y_m, ball.vy_m_s, self.pitch.half_width_m + BALL_RADIUS_M)
+        x_us, y_us = self._ways_us(ball)
         way_us = min(x_us, y_us)
         if not at_most("way of the ball to the line", way_us, p.way_us, "phase.vanished.way_us", about):
             if by_flag or state.hidden < p.hidden:
@@ -197,6 +198,48 @@ class UnseenBall:
         out = self._out(state, now_us, since_us, x_m, y_m, z_m, touch=y_us <= x_us, in_goal=in_goal)
         return msgspec.structs.replace(out[0], lost_us=state.lost_us), out[1]
 
+    def set_anew(
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState
+    ) -> tuple[PhaseState, tuple[Event, ...]]:
+        """End play with a scene that was cut, and let the ball lie where it is now: it is to be kicked from there."""
+        near, p = nearest(frame, ball.x_m, ball.y_m), self.parameters
+        shape = all_lined_up(self.kick, frame, ball.x_m, ball.y_m, around_m=near[1])
+        penalty = penalty_shape(self.pitch, self.kick, frame, ball.x_m, ball.y_m)
+        rest = first_rest(now_us, ball, near, put_us=now_us - p.rest_us, shape=shape)
+        rest = msgspec.structs.replace(rest, penalty=penalty, cut_us=now_us)
+        if state.mode == "dead":
+            watch = Watch(out_x_m=state.watch.out_x_m)
+            return msgspec.structs.replace(
+                state, rest=rest, case=None, watch=watch, seen_us=now_us, lost_us=-1
+            ), NOTHING
+        after, events = self._cut_off(state, now_us, goal=shape)
+        return msgspec.structs.replace(after, rest=rest, seen_us=now_us), events if state.mode == "live" else NOTHING
+
+    def _cut_off(self, state: PhaseState, now_us: int, *, goal: bool) -> tuple[PhaseState, tuple[Event, ...]]:
+        """End play by what was seen of its ball before the scene was cut; ``goal``: a kick-off follows."""
+        ball, p = state.ball, self.parameters
+        if state.mouth is not None and ball is not None and in_net(ball, self.pitch, p):
+            return ended_play(state, now_us, "goal", state.mouth)
+        if state.exit is not None:
+            cause = "touch" if "touch" in payload_of(state.exit).variant else "goal line"
+            return ended_play(state, now_us, cause, state.exit)
+        since_us = max(state.seen_us, state.turned_us + 1)
+        if ball is not None:
+            x_us, y_us = self._ways_us(ball)
+            way_us = min(x_us, y_us)
+            if at_most("way of the ball to the line", way_us, p.vanished.way_us, "phase.vanished.way_us", "phase.dead"):
+                x_m, y_m = ball.x_m + 1e-6 * way_us * ball.vx_m_s, ball.y_m + 1e-6 * way_us * ball.vy_m_s
+                in_goal = goal and x_us < y_us and abs(y_m) < GOAL_HALF_WIDTH_M
+                return self._out(state, now_us, since_us, x_m, y_m, 0.0, touch=y_us <= x_us, in_goal=in_goal)
+        at_m = (ball.x_m, ball.y_m) if ball is not None else (None, None)
+        dead = stalled_event(now_us, at_m[0], at_m[1], None, "unseen", since_us)
+        return turned(state, "dead", "stop", UNSEEN, turned_us=now_us), (dead,)
+
+    def _ways_us(self, ball: BallState) -> tuple[int, int]:
+        """Time after which a ball that goes on is over a goal line, and over a touchline."""
+        x_us = _out_after_us(ball.x_m, ball.vx_m_s, self.pitch.half_length_m + BALL_RADIUS_M)
+        return x_us, _out_after_us(ball.y_m, ball.vy_m_s, self.pitch.half_width_m + BALL_RADIUS_M)
+
     def back_again(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, unseen_us: int
     ) -> tuple[PhaseState, tuple[Event, ...]] | None:
@@ -219,13 +262,19 @@ class UnseenBall:
         seen_us = max(state.seen_us, state.turned_us)
         if seen_us >= 0 and not any(seen_us < period.from_us <= now_us for period in self._periods):
             return None
-        if (state.mode == "dead" and state.rest.shape) or not all_lined_up(self.kick, frame, ball.x_m, ball.y_m):
+        if state.mode == "dead" and state.rest.shape:
             return None
         near, put_us = nearest(frame, ball.x_m, ball.y_m), now_us - self.parameters.rest_us
+        lawful = all_lined_up(self.kick, frame, ball.x_m, ball.y_m)
+        if not lawful and not all_lined_up(self.kick, frame, ball.x_m, ball.y_m, around_m=self.kick.simulated_m):
+            return None
         rest = first_rest(now_us, ball, near, put_us=put_us, shape=True)
-        if state.mode == "unknown":
+        if not lawful:  # Simulated football, whose taker may run on with the ball.
+            rest = msgspec.structs.replace(rest, cut_us=now_us)
+        elif state.mode == "unknown":
             return msgspec.structs.replace(state, rest=rest, seen_us=now_us), NOTHING
-        after = turned(state, "dead", "stop", rest=rest, turned_us=now_us, seen_us=now_us)
+        cause = "start" if state.mode == "unknown" else "stop"
+        after = turned(state, "dead", cause, rest=rest, turned_us=now_us, seen_us=now_us)
         dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, "still", seen_us + 1)
         return after, (dead,) if state.mode == "live" else NOTHING
 

@@ -31,6 +31,7 @@ class InputLimits(msgspec.Struct, frozen=True):
         outlier_share: share of steps of the ball faster than a ball can be.
         impossible_share: share of steps of the players faster than people can run, for times that are wrong.
         jumps_per_minute: impossible steps of players, all together, a minute.
+        cuts: cuts of the scene.
         frozen_share: share of the seconds in which no player moved.
         gap_share: share of the time in which nothing spoke, pauses between periods left out.
         gap_share_wrong: the same, above which play cannot be followed.
@@ -61,6 +62,7 @@ class InputLimits(msgspec.Struct, frozen=True):
         float, reason("tracking from television pictures has 0.02 %; numbers of frames as times give 90 %")
     ] = 0.2
     jumps_per_minute: Annotated[float, reason("published clips have 3 a minute and play well")] = 20.0
+    cuts: Annotated[int, reason("one or two may be the break")] = 3
     frozen_share: Annotated[float, reason("no second of play is without any movement; pauses of tracking are")] = 0.02
     gap_share: Annotated[float, reason("one second in twenty")] = 0.05
     gap_share_wrong: Annotated[float, reason("tracking from television pictures is silent for a third of a match")] = (
@@ -324,6 +326,12 @@ def _steps(q: InputQuality, limits: InputLimits) -> Iterator[InputFinding]:
             "identity jumps",
             f"Players jump {q.identity_jumps / minutes:.0f} times a minute",
             "identities that are exchanged, or times that are wrong",
+        )
+    if q.scene_cuts >= limits.cuts:
+        yield _note(
+            "scene cuts",
+            f"The scene is cut {q.scene_cuts} times: nearly all players are elsewhere from one frame to the next",
+            "dead time that was left out without a gap in the times",
         )
     if q.frozen_s > max(2.0, limits.frozen_share * q.span_s):
         yield _note("frozen", f"No player moves in {q.frozen_s:.0f} of {q.span_s:.0f} s", "tracking that stood still")

@@ -242,6 +242,7 @@ class InputMeter:
             ball_outliers=_share(ball.outliers, ball.steps),
             body_outliers=_share(bodies.outliers, bodies.steps),
             identity_jumps=self._classes["player"].jumps,
+            scene_cuts=self._classes["player"].cuts,
             ball_still=_share(ball.still, ball.steps),
             frozen_s=float(self._frozen),
             ball_noise_m=_rounded(ball.noise_m()),

@@ -35,6 +35,9 @@ SAME_M = 0.0011
 #: Steps shorter than this say nothing of keyframes: a ball at rest repeats its step, too.
 MOVING_M = 0.05
 
+#: If so many jump at once, the scene was cut: fewer than seven a side are no match (Law 3).
+CUT_PLAYERS = 14
+
 #: Of so many steps one is compared with the step before it.
 ONE_IN = 4
 
@@ -46,8 +49,20 @@ class ClassFigures:
     """Sums over the transmitters of a class: ``ball``, ``player`` or ``limb``."""
 
     def __init__(self) -> None:
-        self.steps = self.outliers = self.jumps = self.still = self.moving = self.straight = 0
+        self.steps = self.outliers = self.jumps = self.cuts = self.still = self.moving = self.straight = 0
         self.noise: Counter[int] = Counter()
+        self._jumped_us, self._jumped = -(2**62), 0
+
+    def jump(self, ts_us: int, count: int) -> None:
+        """Take jumps at one time; those of nearly everybody are a cut of the scene, and count as nobody's."""
+        self._jumped = count + (self._jumped if ts_us == self._jumped_us else 0)
+        self._jumped_us = ts_us
+        was_cut = self._jumped - count >= CUT_PLAYERS
+        if self._jumped < CUT_PLAYERS:
+            self.jumps += count
+        elif not was_cut:
+            self.cuts += 1
+            self.jumps -= self._jumped - count
 
     def compare(self, length_m: float, change_x_m: float, change_y_m: float) -> None:
         """Take the change from a step to the next one, which is so long."""
@@ -121,7 +136,8 @@ class TransmitterTrack:
         figures.steps += 1
         if length_m > self.speed_max_m_s * step_us * 1e-6 + NOISE_M:
             figures.outliers += 1
-            figures.jumps += length_m > JUMP_M
+            if length_m > JUMP_M:
+                figures.jump(ts_us, 1)
         elif not length_m:
             figures.still += 1
         if figures.steps % ONE_IN == 0 and step is not None and step[0] == step_us:
@@ -145,7 +161,9 @@ def take_together(tracks: Sequence[TransmitterTrack], times_us: Sequence[int], x
     lengths_m = np.hypot(dx_m, dy_m)
     is_outlier = lengths_m > (speed_max_m_s * steps_us * 1e-6 + NOISE_M)[:, None]
     figures.outliers += int(is_outlier.sum())
-    figures.jumps += int((is_outlier & (lengths_m > JUMP_M)).sum())
+    jumped = (is_outlier & (lengths_m > JUMP_M)).sum(axis=1)
+    for row in np.flatnonzero(jumped).tolist():
+        figures.jump(times_us[row + 1], int(jumped[row]))
     figures.still += int((~is_outlier & (lengths_m == 0.0)).sum())
     # The steps before these: those of the first row, which the tracks have taken, and all but the last one.
     first = np.array([track.step or (0, 0.0, 0.0) for track in tracks]).T

@@ -45,6 +45,7 @@ def codes(quality: InputQuality, sheet: MatchSheet | None = None, known: Circums
         ("ball jumps", {"ball_outliers": 0.03}),
         ("speeds", {"body_outliers": 0.9, "ball_outliers": 0.8, "identity_jumps": 20_000}),
         ("identity jumps", {"identity_jumps": 400}),
+        ("scene cuts", {"scene_cuts": 12}),
         ("frozen", {"frozen_s": 60.0}),
         ("gaps", {"gap_s": 60.0}),
         ("players", {"home_players": 14}),
@@ -169,6 +170,20 @@ def test_the_meter_counts_ball_jumps_gaps_and_repeats():
     assert (quality.home_players, quality.away_players) == (11, 11)
     assert quality.attacks_positive_x == "home"
     assert quality.ball_hz == pytest.approx(22.5, rel=0.01)
+
+
+def test_jumps_of_nearly_everybody_are_a_cut_of_the_scene_and_nobodys():
+    meter = InputMeter(SHEET)
+    for frame in range(1_000):
+        packets = packets_at(frame * 40_000, SHEET, (0.1 * (frame % 100), 0.0, 1.0))
+        aside_m = 12.0 * (frame // 300)  # three cuts
+        moved = [msgspec.structs.replace(one, x_m=(one.x_m[0] + aside_m,)) for one in packets]
+        if frame >= 650:
+            moved[0] = packets[0]  # two who jump back are none
+            moved[1] = packets[1]
+        meter.add(moved, frame * 40_000)
+    quality = meter.quality()
+    assert (quality.scene_cuts, quality.identity_jumps) == (3, 2)
 
 
 def test_noise_is_measured_to_a_third():

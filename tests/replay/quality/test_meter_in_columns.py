@@ -18,7 +18,7 @@ NAMES = (*(f"{team}_{number}" for team in ("away", "home") for number in range(1
 
 
 def blocks(seed: int, *, odd: float, count: int = 900) -> list[Block]:
-    """Random walks of two teams: frozen ones, jumps, heights; a share ``odd`` of whatever goes wrong."""
+    """Random walks of two teams: frozen ones, jumps, cuts, heights; a share ``odd`` of whatever goes wrong."""
     rng = random.Random(seed)
     begin_us, step_us = rng.choice((0, -5_000_000)), rng.choice((20_000, 40_000, 100_000))
     at = {name: [rng.uniform(-50, 50), rng.uniform(-30, 30)] for name in (*NAMES, "ball_2", "home_99")}
@@ -30,10 +30,10 @@ def blocks(seed: int, *, odd: float, count: int = 900) -> list[Block]:
         if rng.random() < odd / 2:
             here = [name for name in (*NAMES, "ball_2", "home_99") if rng.random() < 0.9] or ["ball"]
             rng.shuffle(here)
-        frozen = rng.random() < 0.2
+        frozen, cut_m = rng.random() < 0.2, rng.choice((0.0, 30.0)) if rng.random() < 0.02 else 0.0
         for spot in at.values():
             speed_m = 0.0 if frozen else rng.choice((0.0, 0.01, 0.1, 0.3)) if rng.random() > 0.002 else 20.0
-            spot[0] += speed_m * rng.choice((-1, 1, 1))
+            spot[0] += speed_m * rng.choice((-1, 1, 1)) + cut_m
             spot[1] += rng.gauss(0, speed_m)
         packets = [
             Packet(name, len(made), (ts_us,), (round(at[name][0], 2),), (at[name][1],), (rng.choice((0.0, 0.4)),))
