@@ -26,7 +26,8 @@ class GoalParameters(msgspec.Struct, frozen=True):
         past_goal_m: a ball that was tracked past the goal, or stopped short of it, by up to this may have been in it.
         ends_us: who has changed ends for a new period is known so long after its kick-off.
         again_us: a kick-off so soon after another one is taken again.
-        fetched_us: a kick-off sooner than this after the ball was dead in the other half follows no goal.
+        fetched_us: a kick-off sooner than this after the ball was dead elsewhere follows no goal.
+        from_goal_m: elsewhere is farther from the goal line than this.
         played_us: a kick-off after less play since another one is taken again.
         soonest_us: play that goes on sooner than this after a goal goes on without a kick-off.
         period_minutes: a kick-off so long after the first one of a period may begin the next one.
@@ -61,7 +62,8 @@ class GoalParameters(msgspec.Struct, frozen=True):
         ),
     ] = 20_000_000
     again_us: Annotated[int, reason("Ours: a goal is celebrated.")] = 60_000_000
-    fetched_us: Annotated[int, reason("Ours: half the pitch to the goal, and back to the centre spot.")] = 5_000_000
+    fetched_us: Annotated[int, reason("Ours: the ball goes to the goal, and back to the centre spot.")] = 5_000_000
+    from_goal_m: Annotated[float, reason("Ours: a hard shot of a quarter of a second, and some metres.")] = 15.0
     played_us: Annotated[
         int,
         reason("Ours: as long as the fastest goals take. Simulated match 681: a ball that was put right for 0.1 s."),

@@ -219,7 +219,10 @@ class Goal:
         if kind == "kick_off":
             kick_offs, p = state.kick_offs, self.parameters
             period = period_at(self._periods, event.ts_us)
-            kick_offs = with_kick_off(kick_offs, p, event, live, state.attacks_x, explained=explained, period=period)
+            kick_offs = with_kick_off(
+                kick_offs, p, event, live, state.attacks_x, half_length_m=self.pitch.half_length_m,
+                explained=explained, period=period,
+            )  # fmt: skip
             state = msgspec.structs.replace(state, kick_offs=kick_offs)
         if kind != "kick_off" or missed is None:
             return state, NOTHING

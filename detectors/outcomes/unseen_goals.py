@@ -59,6 +59,7 @@ def with_kick_off(
     live: EventPayload,
     attacks_x: Team,
     *,
+    half_length_m: float,
     explained: bool,
     period: Period | None,
 ) -> KickOffs:
@@ -70,6 +71,7 @@ def with_kick_off(
         event: the begin of play.
         live: its payload.
         attacks_x: the team that attacks towards +x.
+        half_length_m: of the pitch.
         explained: True if a goal is known that the kick-off follows.
         period: the current one, if the source knows it.
     """
@@ -92,7 +94,8 @@ def with_kick_off(
     ):
         return after
     team = opponents_of(live.team)
-    there = before.x_m is None or (before.x_m > 0.0) is (team == attacks_x)
+    towards_m = 0.0 if before.x_m is None else before.x_m if team == attacks_x else -before.x_m
+    there = before.x_m is None or towards_m >= half_length_m - p.from_goal_m
     if not there and not at_least("time that the ball was dead", dead_us, p.fetched_us, "goal.fetched_us", about):
         return after
     detail = {"since_us": before.dead_us, "kick_off": True}

@@ -203,7 +203,8 @@ class UnseenBall:
     ) -> tuple[PhaseState, tuple[Event, ...]]:
         """End play with a scene that was cut, and let the ball lie where it is now: it is to be kicked from there."""
         near, p = nearest(frame, ball.x_m, ball.y_m), self.parameters
-        shape = all_lined_up(self.kick, frame, ball.x_m, ball.y_m, around_m=near[1])
+        around_m = near[1] + p.cut.leaves_m  # Of who kicks off; opponents may be nearer than Law 8 allows.
+        shape = all_lined_up(self.kick, frame, ball.x_m, ball.y_m, around_m=around_m)
         penalty = penalty_shape(self.pitch, self.kick, frame, ball.x_m, ball.y_m)
         rest = first_rest(now_us, ball, near, put_us=now_us - p.rest_us, shape=shape)
         rest = msgspec.structs.replace(rest, penalty=penalty, cut_us=now_us)
