@@ -86,7 +86,7 @@ from detectors.play.phase_state import (
     with_peak,
 )
 from detectors.play.restart_kicks import RestartKickParameters, attackers_of
-from detectors.play.scene_cuts import is_cut, seen
+from detectors.play.scene_cuts import is_cut
 from detectors.play.setting_off import all_run, all_stand, paced, watched
 from detectors.play.stalls import (
     NO_STALL,
@@ -229,9 +229,7 @@ class PlayPhase:
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         if (begun := self._unseen.period_begun(state, now_us, frame, ball)) is not None:
             return begun
-        was, scene = state.scene, seen(state.scene, now_us, frame)
-        state = msgspec.structs.replace(state, scene=scene)
-        if is_cut(was, self.parameters.cut, now_us, frame):
+        if state.frame is not None and is_cut(state.frame, frame, now_us - state.seen_us, self.parameters.cut):
             return self._unseen.set_anew(state, now_us, frame, ball)
         unseen_us = now_us - state.lost_us if state.lost_us >= 0 else 0
         if 0 <= state.seen_us < now_us - self.parameters.rest.frozen_us:
@@ -339,7 +337,7 @@ class PlayPhase:
         after = PhaseState(
             mode, state.cause, "", state.exit, state.attacks_x, rest, stall, None, False, None, state.played,
             state.turned_us, -1, now_us, state.mouth, handled, left_rest, watch,
-            state.outside_us, state.crossed_us, state.spread_m, state.flag, ball, state.hidden, state.scene,
+            state.outside_us, state.crossed_us, state.spread_m, state.flag, frame, state.hidden,
         )  # fmt: skip
         return after, NOTHING
 
@@ -427,8 +425,7 @@ class PlayPhase:
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
             played=state.played, turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest,
-            watch=state.watch, spread_m=state.spread_m, flag=state.flag, ball=ball, hidden=state.hidden,
-            scene=state.scene,
+            watch=state.watch, spread_m=state.spread_m, flag=state.flag, frame=frame, hidden=state.hidden,
         )  # fmt: skip
         return after, NOTHING
 

@@ -14,7 +14,6 @@ from detectors.play.alive_flag import NO_FLAG, Flag, restarted_by_flag_us
 from detectors.play.dead_ball_kicks import NO_REST, Rest, is_dropped, kicked_us, nearest
 from detectors.play.evidence import Case, Played, with_contact
 from detectors.play.phase_parameters import PhaseParameters
-from detectors.play.scene_cuts import NO_SCENE, Scene
 from detectors.play.setting_off import NO_WATCH, Watch
 from detectors.play.stalls import NO_STALL, NOT_HANDLED, Handled, Stall, StallParameters, stopped_us
 from football.match_sheet import Team
@@ -63,9 +62,8 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         crossed_us: when it is taken to have gone out.
         spread_m: median distance of the nearest player at a change of the ball's velocity in play.
         flag: what the alive flag says.
-        ball: its newest state of this phase; None before it.
+        frame: the newest one of this phase that has the ball; None before it.
         hidden: how often the ball has appeared where it was kicked from, less twice how often it was seen to lie there.
-        scene: where everybody was in the newest frame.
     """
 
     mode: str = "unknown"
@@ -90,9 +88,13 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     crossed_us: int = -1
     spread_m: float = SPREAD_BEGIN_M
     flag: Flag = NO_FLAG
-    ball: BallState | None = None
+    frame: Frame | None = None
     hidden: int = 0
-    scene: Scene = NO_SCENE
+
+    @property
+    def ball(self) -> BallState | None:
+        """The newest state of the ball in this phase; None before it."""
+        return None if self.frame is None else self.frame.ball
 
 
 def is_far_out(state: PhaseState, p: PhaseParameters, pitch: Pitch, crossed: Event, ball: BallState) -> bool:
@@ -106,7 +108,7 @@ def is_far_out(state: PhaseState, p: PhaseParameters, pitch: Pitch, crossed: Eve
 
 def turned(state: PhaseState, mode: str, cause: str, line: str = "", **kept: Any) -> PhaseState:
     """The state of a new phase: it keeps what outlasts one, and what is given."""
-    kept = {"hidden": state.hidden, "scene": state.scene, **kept}
+    kept = {"hidden": state.hidden, **kept}
     return PhaseState(mode, cause, line, None, state.attacks_x, spread_m=state.spread_m, flag=state.flag, **kept)
 
 

@@ -210,11 +210,11 @@ class UnseenBall:
         rest = msgspec.structs.replace(rest, penalty=penalty, cut_us=now_us)
         if state.mode == "dead":
             watch = Watch(out_x_m=state.watch.out_x_m)
-            return msgspec.structs.replace(
-                state, rest=rest, case=None, watch=watch, seen_us=now_us, lost_us=-1
-            ), NOTHING
+            after = msgspec.structs.replace(state, case=None, watch=watch, lost_us=-1)
+            return msgspec.structs.replace(after, rest=rest, seen_us=now_us, frame=frame), NOTHING
         after, events = self._cut_off(state, now_us, goal=shape)
-        return msgspec.structs.replace(after, rest=rest, seen_us=now_us), events if state.mode == "live" else NOTHING
+        after = msgspec.structs.replace(after, rest=rest, seen_us=now_us, frame=frame)
+        return after, events if state.mode == "live" else NOTHING
 
     def _cut_off(self, state: PhaseState, now_us: int, *, goal: bool) -> tuple[PhaseState, tuple[Event, ...]]:
         """End play by what was seen of its ball before the scene was cut; ``goal``: a kick-off follows."""
