@@ -53,8 +53,12 @@ FLAG, FLAG_VALUES = "ball_status", {"alive": True, "dead": False}
 #: A third one: the number of the period. Other values, and none, say nothing.
 PERIOD = "period"
 
-#: Columns that hold texts; numbers of periods are read as such, so that another value refuses no row.
-TEXTS = ("object_id", "team", FLAG, PERIOD)
+#: A column of tables that have all objects of a frame in one row.
+WIDE = "ball_x"
+
+#: Columns that hold texts; numbers of periods are read as such, so that another value refuses no row, and
+#: what nobody reads.
+TEXTS = ("object_id", "team", FLAG, PERIOD, WIDE)
 
 #: Ends of the names of long tables.
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
@@ -157,13 +161,19 @@ def _rows(path: Path) -> TableRows:
         if path.stat().st_size == 0:
             raise TrackingError(f"{path}: the file is empty")
         is_csv = path.name.lower().endswith(CSV)
-        wanted = (*COLUMNS, HEIGHT, FLAG, PERIOD)
+        wanted = (*COLUMNS, HEIGHT, FLAG, PERIOD, WIDE)
         rows = read_csv_table(path, wanted, TEXTS) if is_csv else TableRows(read_parquet(path, wanted))
     except FileNotFoundError:
         raise TrackingError(f"{path}: no such file") from None
     except (OSError, UntrustedError) as error:
         raise TrackingError(f"{path}: {error}") from error
     missing = [name for name in COLUMNS if name not in rows.table.column_names]
+    if missing and WIDE in rows.table.column_names:
+        raise TrackingError(
+            f"{path}: a row has all objects of a frame (column {WIDE}): a tracking table has a row for each object and"
+            f" frame, with {', '.join(COLUMNS)} (metres from the centre spot). A provider's own file is read as"
+            " kloppy:<provider>:<path>[:<meta path>]"
+        )
     if missing:
         raise TrackingError(
             f"{path}: column {', '.join(missing)} is missing: a tracking table has {', '.join(COLUMNS)}, and for"

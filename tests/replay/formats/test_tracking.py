@@ -154,6 +154,9 @@ def test_an_unusable_file_is_named_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "latin.csv").write_bytes(rows().to_csv(index=False).replace("home_7", "home_Ä7").encode("latin-1"))
     halves = pd.concat([rows(500), rows(500)])
     halves.to_parquet(tmp_path / "halves.parquet")
+    wide = pd.DataFrame({"period_id": [1], "timestamp": ["0 days 00:00:00"], "ball_x": [0.5], "home_7_x": [0.1]})
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    wide.to_parquet(tmp_path / "wide.parquet")
     (tmp_path / "folder").mkdir()
     for name, reason in {
         "absent.parquet": "no such file",
@@ -169,6 +172,8 @@ def test_an_unusable_file_is_named_with_the_reason(tmp_path: Path) -> None:
         "comma.csv": "none of its lines is a row; comma.csv line 2: x is not a number: '0,0'",
         "latin.csv": "its text is not in UTF-8",
         "halves.parquet": "begins anew at 0 after 19,960: .* add the time",
+        "wide.csv": "a row has all objects of a frame .column ball_x.: .* a row for each object and frame",
+        "wide.parquet": "a row has all objects of a frame",
         "folder": "neither a capture nor a match store",
     }.items():
         with pytest.raises(TrackingError, match=rf"{name}.*{reason}"):
