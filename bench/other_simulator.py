@@ -110,9 +110,10 @@ def truth_of(frames: pd.DataFrame, hz: int) -> tuple[Truth, list[tuple[int, int,
         for team in TEAMS
         for at in np.flatnonzero(np.diff(frames[team].to_numpy())) + 1
     ]
-    # Of a kick-off the observations have no frame before the kick.
-    begins = np.flatnonzero(frames["begins"].to_numpy() & live)
-    marks += [Mark(int(at_us[at]), "restart.kick_off", team=_at_ball(frames, at + 1)) for at in begins.tolist()]
+    # Of a kick-off the observations have no frame before the kick. The first frame of all is one by itself.
+    begins = frames["begins"].to_numpy() & live
+    first = np.flatnonzero(begins & ~np.append(begins[1:], False))
+    marks += [Mark(int(at_us[at]), "restart.kick_off", team=_at_ball(frames, at + 1)) for at in first.tolist()]
     edges = np.flatnonzero(np.diff(np.concatenate([[True], live, [True]]).astype(int)))
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         if end < len(frames):
