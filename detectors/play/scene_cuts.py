@@ -23,6 +23,8 @@ class CutParameters(msgspec.Struct, frozen=True):
         jump_m: a player has jumped if he is this far from where he was in the frame before, and
         run_m_s: farther than he runs at this speed.
         jumped_share: least share of all players who have jumped.
+        apart_share: least share of those who jumped elsewhere than as the median of all: if everybody is shifted by
+            as much, the camera's calibration has slipped.
         players: least number of players.
         gap_us: greatest time between the two frames.
         moves_m_s: somebody was faster than this before.
@@ -34,6 +36,7 @@ class CutParameters(msgspec.Struct, frozen=True):
     jumped_share: Annotated[
         float, reason("Ours: exchanged players are two, a team that is tracked anew is half of all.")
     ] = 0.75
+    apart_share: Annotated[float, reason("Ours: half of all.")] = 0.5
     players: Annotated[int, reason("Law 3: fewer than seven a side is no match.")] = 14
     gap_us: Annotated[int, reason("Ours: as players are carried on who are not seen.")] = 300_000
     moves_m_s: Annotated[float, reason("Ours: a walk is five times as fast.")] = 0.3
@@ -58,7 +61,11 @@ def is_cut(before: Frame, now: Frame, gap_us: int, p: CutParameters) -> bool:
     if before.names != now.names or not any(math.hypot(one.vx_m_s, one.vy_m_s) > p.moves_m_s for one in were):
         return False
     limit_m = max(p.jump_m, p.run_m_s * gap_us / 1e6)
-    jumped = sum(math.hypot(is_.x_m - was.x_m, is_.y_m - was.y_m) > limit_m for was, is_ in zip(were, are, strict=True))
-    return at_least(
-        "share of the players who jumped", jumped / count, p.jumped_share, "phase.cut.jumped_share", "phase.dead"
-    )
+    moves_m = [(after.x_m - was.x_m, after.y_m - was.y_m) for was, after in zip(were, are, strict=True)]
+    along_m, across_m = (sorted(axis)[count // 2] for axis in zip(*moves_m, strict=True))
+    jumped = sum(math.hypot(x_m, y_m) > limit_m for x_m, y_m in moves_m) / count
+    apart = sum(math.hypot(x_m - along_m, y_m - across_m) > limit_m for x_m, y_m in moves_m) / count
+    if not at_least("share of the players who jumped", jumped, p.jumped_share, "phase.cut.jumped_share", "phase.dead"):
+        return False
+    what, path = "share of those who jumped otherwise than most", "phase.cut.apart_share"
+    return at_least(what, apart, p.apart_share, path, "phase.dead")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import pytest
@@ -138,25 +139,29 @@ def shows_cut(
     return is_cut(frame(before, run_m_s), frame(after), gap_us, CutParameters())
 
 
-def moved(places: Mapping[str, Place], x_m: float, only: str = "") -> dict[str, Place]:
-    """Everybody, or one team, at another place."""
-    return {name: (x + x_m * name.startswith(only), y) for name, (x, y) in places.items()}
+def spread(places: Mapping[str, Place], away_m: float, only: str = "") -> dict[str, Place]:
+    """Everybody, or one team, that far from where he was, each in another direction."""
+    return {
+        name: (x + away_m * math.cos(number), y + away_m * math.sin(number)) if name.startswith(only) else (x, y)
+        for number, (name, (x, y)) in enumerate(sorted(places.items()))
+    }
 
 
 def test_a_cut_is_a_jump_of_nearly_everybody():
     start = everybody(in_play)
-    assert shows_cut(start, moved(start, 4.0))
-    assert not shows_cut(start, moved(start, 2.0)), "a position errs"
-    assert not shows_cut(start, moved(start, 4.0, "home")), "one team is tracked anew"
-    assert not shows_cut(start, moved(start, 4.0), run_m_s=0.0), "tracking stood still, and goes on"
-    assert not shows_cut(start, moved(start, 4.0), gap_us=400_000), "time has passed, too"
-    assert not shows_cut(start, moved(start, 3.3), gap_us=300_000), "they may have run"
-    others = {name.replace("_9", "_19"): place for name, place in moved(start, 4.0).items()}
+    assert shows_cut(start, spread(start, 4.0))
+    assert not shows_cut(start, spread(start, 2.0)), "a position errs"
+    assert not shows_cut(start, spread(start, 4.0, "home")), "one team is tracked anew"
+    assert not shows_cut(start, spread(start, 4.0), run_m_s=0.0), "tracking stood still, and goes on"
+    assert not shows_cut(start, spread(start, 4.0), gap_us=400_000), "time has passed, too"
+    assert not shows_cut(start, spread(start, 3.3), gap_us=300_000), "they may have run"
+    assert not shows_cut(start, {name: (x + 6.0, y) for name, (x, y) in start.items()}), "calibration has slipped"
+    others = {name.replace("_9", "_19"): place for name, place in spread(start, 4.0).items()}
     assert not shows_cut(start, others), "others are in the picture"
     few = {name: place for name, place in start.items() if name.endswith(("_1", "_2", "_3", "_4", "_5"))}
-    assert not shows_cut(few, moved(few, 4.0)), "a picture of television"
+    assert not shows_cut(few, spread(few, 4.0)), "a picture of television"
 
 
 def test_some_who_stay_where_they_are_do_not_hide_a_cut():
     start = everybody(in_play)
-    assert shows_cut(start, {**moved(start, 9.0), "home_1": start["home_1"], "away_1": start["away_1"]})
+    assert shows_cut(start, {**spread(start, 9.0), "home_1": start["home_1"], "away_1": start["away_1"]})
