@@ -30,7 +30,7 @@ import pandas as pd
 from bench.sorted_world import events_of, records_of
 from football.update_stream import EventRecord
 from replay.formats.tracking import read_tracking
-from replay.scoring.figures import judge, score
+from replay.scoring.figures import score
 from replay.scoring.frames import teams_at
 from replay.scoring.truth import Flags, Mark, Truth
 
@@ -39,6 +39,8 @@ PITCH_M, SCALE_M, BALL_M = (110.0, 72.0), (54.4, -83.6), 0.11
 #: Modes of the game, as the engine numbers them; 0 is play, and a kick-off.
 MODES = {0: "kick_off", 2: "goal_kick", 3: "free_kick", 4: "corner", 5: "throw_in", 6: "penalty"}
 TEAMS = ("home", "away")
+NAMES = [f"{team}_{number}" for team in TEAMS for number in range(1, 12)]
+#: A match ends where the ball has lain in play for so long: its players may stand there for good.
 STALL_S = 10
 #: Where players stand for a kick-off, in the engine's units: along, across, and the name of the role. The forwards of
 #: one team stand at the ball, those of the other one wait.
@@ -77,14 +79,12 @@ def played(seed: int, seconds: float, hz: int) -> pd.DataFrame:
         ball = [now.ball_position[axis] for axis in range(3)]
         owner = (now.ball_owned_team, now.ball_owned_player)
         rows.append([int(now.game_mode), now.is_in_play, *owner, now.left_goals, now.right_goals, *ball, *bodies])
-    names = [f"{team}_{number}" for team in TEAMS for number in range(1, 12)]
     columns = ["mode", "goes_on", "team", "owner", "home", "away", "ball_x", "ball_y", "ball_z"]
-    frames = pd.DataFrame(rows, columns=[*columns, *(f"{name}_{axis}" for name in names for axis in "xy")])
-    for name in ("ball", *names):
+    frames = pd.DataFrame(rows, columns=[*columns, *(f"{name}_{axis}" for name in NAMES for axis in "xy")])
+    for name in ("ball", *NAMES):
         frames[f"{name}_x"] *= SCALE_M[0]
         frames[f"{name}_y"] *= SCALE_M[1]
     frames["ball_z"] = (frames["ball_z"] - BALL_M).clip(lower=0.0)
-    # Its players may stand with the ball for good: the match ends there.
     still = (frames["ball_x"].diff(STALL_S * hz) == 0.0) & (frames["ball_y"].diff(STALL_S * hz) == 0.0)
     return frames.iloc[: int(still.to_numpy().argmax())].copy() if still.any() else frames
 
@@ -93,7 +93,7 @@ def table(frames: pd.DataFrame, hz: int, noise_m: float) -> pd.DataFrame:
     """Return the frames as a tracking table with errors of ``noise_m``."""
     error, parts = np.random.default_rng(1), list[pd.DataFrame]()
     t_ms = np.arange(len(frames)) * (1000 // hz)
-    for name in ("ball", *(f"{team}_{number}" for team in TEAMS for number in range(1, 12))):
+    for name in ("ball", *NAMES):
         x, y = (frames[f"{name}_{axis}"] + error.normal(0.0, noise_m, len(frames)) for axis in "xy")
         z = frames["ball_z"] if name == "ball" else np.nan
         team = name.partition("_")[0]
@@ -103,8 +103,8 @@ def table(frames: pd.DataFrame, hz: int, noise_m: float) -> pd.DataFrame:
 
 def truth_of(frames: pd.DataFrame, hz: int) -> tuple[Truth, list[tuple[int, int, str]]]:
     """Return what the engine says itself, and passes between two owners: first and last instant, and passer."""
-    mode, goes_on = frames["mode"].to_numpy(), frames["goes_on"].to_numpy(bool)
-    live, at_us = goes_on & (mode == 0), np.arange(len(frames)) * (1_000_000 // hz)
+    mode, live = frames["mode"].to_numpy(), _live(frames)
+    at_us = np.arange(len(frames)) * (1_000_000 // hz)
     marks = [
         Mark(int(at_us[at]), "goal.scored", team=team)
         for team in TEAMS
@@ -126,12 +126,16 @@ def truth_of(frames: pd.DataFrame, hz: int) -> tuple[Truth, list[tuple[int, int,
     return truth, _passes(frames, live, at_us)
 
 
+def _live(frames: pd.DataFrame) -> Any:
+    """Return whether the ball is in play, of each frame."""
+    return frames["goes_on"].to_numpy(bool) & (frames["mode"].to_numpy() == 0)
+
+
 def _at_ball(frames: pd.DataFrame, at: int) -> str:
     """Return the team of the player nearest to the ball."""
     row = frames.iloc[max(at - 1, 0)]
-    names = [f"{team}_{number}" for team in TEAMS for number in range(1, 12)]
-    away_m = [np.hypot(row[f"{name}_x"] - row["ball_x"], row[f"{name}_y"] - row["ball_y"]) for name in names]
-    return names[int(np.argmin(away_m))].partition("_")[0]
+    away_m = [np.hypot(row[f"{name}_x"] - row["ball_x"], row[f"{name}_y"] - row["ball_y"]) for name in NAMES]
+    return NAMES[int(np.argmin(away_m))].partition("_")[0]
 
 
 def _passes(frames: pd.DataFrame, live: Any, at_us: Any) -> list[tuple[int, int, str]]:
@@ -147,15 +151,15 @@ def _passes(frames: pd.DataFrame, live: Any, at_us: Any) -> list[tuple[int, int,
 def figures(frames: pd.DataFrame, hz: int, found: list[EventRecord]) -> dict[str, float]:
     """Counts and shares of one match."""
     truth, passes = truth_of(frames, hz)
+    scored, team = score(truth, found), frames["team"].to_numpy()
     row: dict[str, float] = dict.fromkeys(_COUNTS, 0)
-    for judged in judge(truth, found):
-        name = "goals" if judged.kind == "goal.scored" else "restarts"
-        row[f"{name}_right"] += len(judged.pairs[0])
-        row[f"{name}_invented"] += len(judged.surplus)
-        row[f"{name}_missed"] += len(judged.missed)
-    in_play, team = score(truth, found).frames["in_play"], frames["team"].to_numpy()
-    live = (frames["mode"].to_numpy() == 0) & frames["goes_on"].to_numpy(bool)
-    owned = np.flatnonzero(live & (team >= 0))
+    for kind, its in scored.kinds.items():
+        name = "goals" if kind == "goal.scored" else "restarts"
+        row[f"{name}_right"] += its.tp
+        row[f"{name}_invented"] += its.fp
+        row[f"{name}_missed"] += its.fn
+    in_play = scored.frames["in_play"]
+    owned = np.flatnonzero(_live(frames) & (team >= 0))
     ours = teams_at(owned * (1_000_000 // hz), found) == np.array(TEAMS, object)[team[owned]]
     made = [(record.ts_us, record.player) for record in found if record.kind == "pass.attempt"]
     passed = [any(begin - 500_000 <= at <= end and who == player for at, who in made) for begin, end, player in passes]

@@ -183,7 +183,7 @@ class Restart:
         what = "time from the kick until it was known"
         in_time = not is_over(what, event.ts_us - kick_us, back_us, "restart.back_us")
         ts_us = kick_us if in_time else event.ts_us - back_us
-        if self.kind == "kick_off" and payload.variant != "goal":
+        if self.kind == "kick_off" and state > -(2**61) and payload.variant != "goal":
             what, least_us = "time since the kick-off before", self.parameters.between_kick_offs_us
             if not at_least(what, ts_us - state, least_us, "restart.between_kick_offs_us"):
                 return state, NOTHING

@@ -63,7 +63,7 @@ from detectors.play.evidence import (
     while_waiting,
     with_restart,
 )
-from detectors.play.goal_posts import in_net, near_post
+from detectors.play.goal_posts import near_post
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import (
     DEAD,
@@ -72,6 +72,7 @@ from detectors.play.phase_state import (
     STOPPAGE_CAUSES,
     PhaseState,
     as_stop,
+    ended_by_crossing,
     ended_play,
     is_far_out,
     is_repeated,
@@ -240,13 +241,11 @@ class PlayPhase:
         exit_event = state.exit
         if exit_event is not None:
             what, outside_us = "time since the line was crossed", now_us - exit_event.ts_us
-            if is_far_out(state, self.parameters, self.pitch, exit_event, ball) or at_least(
-                what, outside_us, *self._settle, about="phase.dead"
-            ):
-                if state.mouth is not None and in_net(ball, self.pitch, self.parameters):
-                    return ended_play(state, now_us, "goal", state.mouth)
-                cause = "touch" if "touch" in payload_of(exit_event).variant else "goal line"
-                return ended_play(state, now_us, cause, exit_event)
+            far_out = is_far_out(state, self.parameters, self.pitch, exit_event, ball)
+            if far_out or at_least(what, outside_us, *self._settle, about="phase.dead"):
+                ended = ended_by_crossing(state, self.parameters, self.pitch, now_us, ball)
+                if ended is not None:
+                    return ended
         if state.peak is not None:
             state = with_peak(state, self.parameters, self.pitch, state.peak, frame)
         # Speed over ground: a thrower who lifts the ball over his head has not thrown it.

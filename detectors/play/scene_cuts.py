@@ -53,10 +53,8 @@ def is_cut(before: Frame, now: Frame, gap_us: int, p: CutParameters) -> bool:
     if gap_us > p.gap_us or count < p.players or len(were) != count:
         return False
     # Three of them first: every frame passes here.
-    for at in (0, count // 2, -1):
-        if abs(are[at].x_m - were[at].x_m) + abs(are[at].y_m - were[at].y_m) > p.jump_m:
-            break
-    else:
+    some = ((were[at], are[at]) for at in (0, count // 2, -1))
+    if not any(abs(after.x_m - was.x_m) + abs(after.y_m - was.y_m) > p.jump_m for was, after in some):
         return False
     if before.names != now.names or not any(math.hypot(one.vx_m_s, one.vy_m_s) > p.moves_m_s for one in were):
         return False

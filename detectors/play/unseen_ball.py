@@ -26,12 +26,11 @@ from detectors.play.dead_ball_kicks import (
 )
 from detectors.play.ending_kicks import EndingKicks
 from detectors.play.evidence import Played
-from detectors.play.goal_posts import in_net
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import (
     PhaseState,
+    ended_by_crossing,
     ended_by_silence,
-    ended_play,
     is_repeated,
     live_event,
     stalled_event,
@@ -49,7 +48,7 @@ from detectors.play.restart_kicks import (
 from detectors.play.setting_off import Watch, paced
 from football.constants import BALL_RADIUS_M
 from football.match_sheet import Period
-from football.payloads import BallState, EventPayload, Frame, Scalar, payload_of
+from football.payloads import BallState, EventPayload, Frame, Scalar
 from football.pitch import (
     BAR_HEIGHT_M,
     GOAL_AREA_DEPTH_M,
@@ -183,7 +182,7 @@ class UnseenBall:
             dead = stalled_event(now_us, ball.x_m, ball.y_m, ball.z_m, "unseen", since_us)
             after = turned(state, "dead", "stop", UNSEEN, turned_us=now_us, lost_us=state.lost_us, watch=state.watch)
             return after, (dead,)
-        x_m, y_m = ball.x_m + 1e-6 * way_us * ball.vx_m_s, ball.y_m + 1e-6 * way_us * ball.vy_m_s
+        x_m, y_m = _place_after(ball, way_us)
         z_m = max(ball.z_m + 1e-6 * way_us * ball.vz_m_s, 0.0)
         in_mouth = x_us < y_us and abs(y_m) < GOAL_HALF_WIDTH_M and z_m < BAR_HEIGHT_M
         held = in_mouth and not by_flag
@@ -210,8 +209,10 @@ class UnseenBall:
         rest = msgspec.structs.replace(rest, penalty=penalty, cut_us=now_us)
         if state.mode == "dead":
             watch = Watch(out_x_m=state.watch.out_x_m)
-            after = msgspec.structs.replace(state, case=None, watch=watch, lost_us=-1)
-            return msgspec.structs.replace(after, rest=rest, seen_us=now_us, frame=frame), NOTHING
+            after = msgspec.structs.replace(
+                state, rest=rest, case=None, watch=watch, seen_us=now_us, lost_us=-1, frame=frame
+            )
+            return after, NOTHING
         after, events = self._cut_off(state, now_us, goal=shape)
         after = msgspec.structs.replace(after, rest=rest, seen_us=now_us, frame=frame)
         return after, events if state.mode == "live" else NOTHING
@@ -219,17 +220,14 @@ class UnseenBall:
     def _cut_off(self, state: PhaseState, now_us: int, *, goal: bool) -> tuple[PhaseState, tuple[Event, ...]]:
         """End play by what was seen of its ball before the scene was cut; ``goal``: a kick-off follows."""
         ball, p = state.ball, self.parameters
-        if state.mouth is not None and ball is not None and in_net(ball, self.pitch, p):
-            return ended_play(state, now_us, "goal", state.mouth)
-        if state.exit is not None:
-            cause = "touch" if "touch" in payload_of(state.exit).variant else "goal line"
-            return ended_play(state, now_us, cause, state.exit)
+        if (ended := ended_by_crossing(state, p, self.pitch, now_us, ball)) is not None:
+            return ended
         since_us = max(state.seen_us, state.turned_us + 1)
         if ball is not None:
             x_us, y_us = self._ways_us(ball)
             way_us = min(x_us, y_us)
             if at_most("way of the ball to the line", way_us, p.vanished.way_us, "phase.vanished.way_us", "phase.dead"):
-                x_m, y_m = ball.x_m + 1e-6 * way_us * ball.vx_m_s, ball.y_m + 1e-6 * way_us * ball.vy_m_s
+                x_m, y_m = _place_after(ball, way_us)
                 in_goal = goal and x_us < y_us and abs(y_m) < GOAL_HALF_WIDTH_M
                 return self._out(state, now_us, since_us, x_m, y_m, 0.0, touch=y_us <= x_us, in_goal=in_goal)
         at_m = (ball.x_m, ball.y_m) if ball is not None else (None, None)
@@ -418,3 +416,8 @@ class UnseenBall:
 def _out_after_us(at_m: float, v_m_s: float, line_m: float) -> int:
     """Time after which a ball that goes on is beyond ``line_m``; none if it is there already."""
     return 0 if abs(at_m) >= line_m else leaves_us(at_m, v_m_s, line_m)
+
+
+def _place_after(ball: BallState, way_us: int) -> tuple[float, float]:
+    """Where a ball that goes on is after some time."""
+    return ball.x_m + 1e-6 * way_us * ball.vx_m_s, ball.y_m + 1e-6 * way_us * ball.vy_m_s

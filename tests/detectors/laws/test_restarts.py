@@ -5,13 +5,15 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from detectors.decisions import recording
 from detectors.emission import make_event
-from detectors.laws.restarts import RestartParameters, free_kick_variant
+from detectors.laws.restarts import Restart, RestartParameters, free_kick_variant
+from detectors.play.phase_state import LIVE
 from detectors.play.restart_kicks import RestartKickParameters, restart_kind
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Frame, build_frame
 from football.pitch import Pitch, pitch_of
-from tests.detectors.scene import body, cast, concluded, hit, path, rows_of, scene, stay
+from tests.detectors.scene import body, cast, concluded, fold, hit, path, rows_of, scene, stay
 
 SHEET = MatchSheet(attacks_positive_x="home")
 
@@ -287,6 +289,29 @@ def test_a_defender_who_kicks_from_beside_his_own_flag_takes_no_corner_kick():
         assert [k for k, _, _ in found if k.startswith("restart.")] == [kind]
     found = exit_and_restart((53.5, 30.0), spot, (38.0, 25.0), "away_5", toucher="home_9")
     assert [k for k, _, _ in found if k.startswith("restart.")] == ["restart.free_kick"]
+
+
+def kicked_off_at(second, cause):
+    """The ``play.live`` of a kick-off after a stoppage of a cause."""
+    detail = dict.fromkeys(LIVE, "") | {"fallback": False, "kick_off_shape": True, "rest_s": 1.0, "out_by": ""}
+    payload = EventPayload(cause, "home", "home_9", 0.0, 0.0, detail=detail | {"kick_us": second * 1_000_000})
+    return make_event("play.live", second * 1_000_000, f"ball:{second}", payload)
+
+
+@pytest.mark.parametrize(
+    ("cause", "second", "count"),
+    [("stop", 8, 1), ("stop", 20, 2), ("goal", 8, 2)],
+    ids=["taken again", "later", "after a goal whose celebration was cut out"],
+)
+def test_a_kick_off_soon_after_another_one_is_taken_again_unless_the_ball_was_in_a_goal(cause, second, count):
+    assert len(fold(Restart(SHEET, "kick_off"), [kicked_off_at(0, "start"), kicked_off_at(second, cause)])) == count
+
+
+def test_the_first_kick_off_is_compared_with_none():
+    detector = Restart(SHEET, "kick_off")
+    with recording() as comparisons:
+        detector.step(detector.initial(), kicked_off_at(0, "start"))
+    assert "time since the kick-off before" not in {one.what for one in comparisons}
 
 
 def kick_off(taker):
