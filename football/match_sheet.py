@@ -50,6 +50,9 @@ class Player(msgspec.Struct, frozen=True):
 #: Beyond it a position tells nothing of a player: GPS without correction has 5 m.
 NOISE_MAX_M = 10.0
 
+#: Two touches of a dribble are one in positions that are smoothed more.
+SMOOTHING_MAX_S = 0.5
+
 
 class Quality(msgspec.Struct, frozen=True):
     """Declared quality of an input; detectors adapt their thresholds to it.
@@ -59,12 +62,14 @@ class Quality(msgspec.Struct, frozen=True):
         limbs: names of the limb transmitters a player carries, empty for one centroid per player.
         ball_height: whether the ball's z is measured.
         position_noise_m: standard deviation of one position.
+        ball_smoothing_s: standard deviation of the filter that the ball's positions have gone through; 0: of none.
         framed: all objects of an instant come together, undisturbed, as from a tracking file: an instant is then one
             input to the engine (``raw.frame``), not one a transmitter.
         kind: ``optical`` (camera tracking, one clock for all) or ``rtls`` (radio, each transmitter its own).
 
     Raises:
-        ValueError: an impossible noise, since windows of detectors grow with it; too many limbs, or impossible ones.
+        ValueError: an impossible noise or smoothing, since windows of detectors grow with them; too many limbs, or
+            impossible ones.
     """
 
     ball_hz: float = 25.0
@@ -74,8 +79,13 @@ class Quality(msgspec.Struct, frozen=True):
     position_noise_m: float = 0.05
     kind: Literal["optical", "rtls"] = "optical"
     framed: bool = False
+    ball_smoothing_s: float = 0.0
 
     def __post_init__(self) -> None:
+        if not 0.0 <= self.ball_smoothing_s <= SMOOTHING_MAX_S:
+            raise ValueError(
+                f"the smoothing of the ball must be 0 to {SMOOTHING_MAX_S:g} s, not {self.ball_smoothing_s:g}"
+            )
         if not 0.0 <= self.position_noise_m <= NOISE_MAX_M:
             raise ValueError(f"the noise of a position must be 0 to {NOISE_MAX_M:g} m, not {self.position_noise_m:g}")
         if len(self.limbs) > LIMBS_MAX or not all(is_text(limb, ID_CHARACTERS_MAX) for limb in self.limbs):

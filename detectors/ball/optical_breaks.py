@@ -25,6 +25,10 @@ A tracking system that loses the ball may repeat its last position, and go on el
 its first frame at most the distance of a whole frame. If it covers more, it has not moved but jumped, and its path
 begins anew.
 
+Positions that a provider has smoothed bend where the ball broke: for twice the width of the filter before and after.
+The fitted path bends so, too; more positions must follow; and the bend is taken out of the positions behind a break, so
+that the next segment is straight.
+
 As in :mod:`detectors.ball.radio_breaks`, the fitted positions decide whether a break is more than noise. Grass and air
 only slow the ball; that needs no player.
 
@@ -48,6 +52,7 @@ from detectors.signals.kernels.break_solver import (
     Search,
     TwoBreaks,
     Vector,
+    bend_s,
     fit_one_break,
     fit_two_breaks,
     warm_up,
@@ -71,6 +76,8 @@ STATES_AFTER_MOST = 7
 #: Positions that suffice behind a break if the ball was lost then, and how much longer it may be lost.
 STATES_BEFORE_LOSS = 2
 LOST_MAX_US = 240_000
+#: Where positions are smoothed, so many widths of the filter more before and after a break, at most so many positions.
+BENT_WIDTHS, BENT_STATES_MOST = 1.0, 20
 #: A break that fits best up to so many positions earlier is still this one.
 _LATE = 2
 #: Least change of velocity in standard errors, over ground or in space; and its least size, over ground or upwards:
@@ -93,6 +100,8 @@ PAIR_NET_SHARE = 0.2
 HEIGHT_NOISE = 2.0
 #: Where heights hide a break, the ball is moved off its way by at least this share of its speed, or loses half of it.
 TURNED_SHARE = 0.15
+#: The second break of a pair lies before so many positions after the first.
+PAIR_REACH = 4
 #: Least number of frames between the first break of a pair and the newest position.
 _PAIR_FRAMES = 1.9
 #: Least time between the breaks of a pair.
@@ -120,11 +129,13 @@ class OpticalTrail(msgspec.Struct, frozen=True, gc=False):
         positions: newest positions of the ball since the last break (the first of them) or jump.
         source: the ball.
         second: a second break, found with the last one, which the next state reports.
+        bends: the last breaks, which bend the positions that follow, where these are smoothed.
     """
 
     positions: tuple[Position, ...] = ()
     source: str = ""
     second: TrajectoryBreak | None = None
+    bends: tuple[TrajectoryBreak, ...] = ()
 
 
 def fits_optical_breaks(quality: Quality) -> bool:
@@ -145,7 +156,12 @@ class OpticalBreaks:
         self._least_m_s = max(least_m_s, OPTICAL_CHANGE_MIN_M_S)
         self._noise_m = max(sampling.jitter_m, NOISE_MIN_M)
         self._period_us = sampling.period_us
-        more = states_for(sampling.jitter_m) - STATES_AFTER
+        self._smoothing_s = sheet.quality.ball_smoothing_s
+        # Smoothed noise has so many times the error of a slope that its size tells.
+        self._alike = math.sqrt(max(1.0, 2.0 * math.sqrt(math.pi) * self._smoothing_s * 1e6 / sampling.period_us))
+        bent = min(math.ceil(BENT_WIDTHS * self._smoothing_s * 1e6 / sampling.period_us), BENT_STATES_MOST)
+        more = states_for(sampling.jitter_m) - STATES_AFTER + bent
+        self._pair_reach = PAIR_REACH + bent
         self._before = max(STATES_BEFORE, math.ceil(BEFORE_US / sampling.period_us)) + more
         self._after = max(STATES_AFTER, math.ceil(AFTER_US / sampling.period_us)) + more
         self.horizon_us = (self._after + _LATE + 1) * sampling.period_us + LOST_MAX_US
@@ -158,12 +174,12 @@ class OpticalBreaks:
     def look(self, state: OpticalTrail, event: Event) -> tuple[OpticalTrail, TrajectoryBreak | None]:
         """The trail with one more position, and the break that is known now."""
         ball = cast(BallState, event.payload)
-        position = (event.ts_us, ball.x_m, ball.y_m, ball.z_m)
+        position = self._straightened((event.ts_us, ball.x_m, ball.y_m, ball.z_m), state.bends)
         if ball.run <= 1 or event.source != state.source:
             lost = self._before_loss(state, event.ts_us) if event.source == state.source else None
             return OpticalTrail((position,), event.source), lost
         positions = (*state.positions[1 - self._before - self._after :], position)
-        trail = OpticalTrail(positions, event.source)
+        trail = OpticalTrail(positions, event.source, None, state.bends)
         if state.second is not None:
             return trail, state.second
         if _jumps_on(positions):
@@ -171,19 +187,19 @@ class OpticalBreaks:
         n = len(positions)
         if n < 2 + self._after or not _may_bend(positions, self._after):
             return trail, None
-        fit = _one_break(positions)
+        fit = _one_break(positions, self._smoothing_s)
         if fit is not None and self._is_due(fit, positions):
             much_m = PAIR_NOISE * self._noise_m
-            flat = _break_over_ground(positions) if fit.noise_m > much_m else None
+            flat = _break_over_ground(positions, self._smoothing_s) if fit.noise_m > much_m else None
             if flat is not None and flat.noise_m > much_m:
                 pair = self._pair(trail, fit.noise_m)
                 if pair is not None:
                     return pair
             break_ = self._sure_break(event.source, fit)
             if break_ is not None:
-                return _after(trail, break_, None), break_
+                return self._after_breaks(trail, break_), break_
         over = self._over_ground(trail, fit)
-        return (trail, None) if over is None else (_after(trail, over, None), over)
+        return (trail, None) if over is None else (self._after_breaks(trail, over), over)
 
     def _before_loss(self, trail: OpticalTrail, now_us: int) -> TrajectoryBreak | None:
         """The break just before the ball was lost, which has fewer positions behind it than others need.
@@ -194,7 +210,7 @@ class OpticalBreaks:
         if trail.second is not None or len(positions) < 3 + STATES_BEFORE_LOSS:
             return None
         held = positions[-1][1:] == positions[-2][1:]
-        fit = None if held else _one_break(positions)
+        fit = None if held else _one_break(positions, self._smoothing_s)
         if fit is None or now_us - fit.at_us > self.horizon_us:
             return None
         few = STATES_BEFORE_LOSS <= len(positions) - 1 - fit.at < self._after
@@ -203,8 +219,8 @@ class OpticalBreaks:
     def _sure_break(self, source: str, fit: OneBreak) -> TrajectoryBreak | None:
         """The fitted break, if it is more than noise, and more than grass and air do."""
         before, change = fit.before_m_s, fit.change_m_s
-        error_m_s = max(fit.noise_m, self._noise_m) * fit.error_per_m
-        upwards_m_s = max(fit.height_noise_m * fit.error_per_m, error_m_s)
+        error_m_s = max(self._alike * fit.noise_m, self._noise_m) * fit.error_per_m
+        upwards_m_s = max(self._alike * fit.height_noise_m * fit.error_per_m, error_m_s)
         slowed = abs(change[2]) < UPWARDS_CHANGE_MIN_M_S and only_slowed(before, change, SLOWED_MAX_M_S)
         if slowed or not self._is_sure(change, error_m_s, upwards_m_s):
             return None
@@ -219,11 +235,11 @@ class OpticalBreaks:
         """A break of the path over the ground, where heights are so noisy that they hide it; None if there is none."""
         if fit is None or fit.noise_m < HEIGHT_NOISE * self._noise_m:
             return None
-        over = _break_over_ground(trail.positions)
+        over = _break_over_ground(trail.positions, self._smoothing_s)
         if over is None or fit.noise_m < HEIGHT_NOISE * over.noise_m:
             return None
         before, change = over.before_m_s, over.change_m_s
-        error_m_s = max(over.noise_m, self._noise_m) * over.error_per_m
+        error_m_s = max(self._alike * over.noise_m, self._noise_m) * over.error_per_m
         least_m_s = max(self._least_m_s, SIGMAS_OVER_GROUND * error_m_s)
         if not self._is_due(over, trail.positions) or not _turns_or_stops(before, change, least_m_s):
             return None
@@ -239,12 +255,12 @@ class OpticalBreaks:
 
     def _pair(self, trail: OpticalTrail, noise_m: float) -> tuple[OpticalTrail, TrajectoryBreak] | None:
         """Two breaks instead of one that left ``noise_m``; None if they are no better."""
-        fit = _two_breaks(trail.positions)
+        fit = _two_breaks(trail.positions, self._smoothing_s, self._pair_reach)
         if fit is None or not fit.noise_m <= PAIR_SHARE * noise_m:
             return None
         if not _PAIR_FRAMES * self._period_us <= trail.positions[-1][0] - fit.at_us[0] <= self.horizon_us:
             return None
-        noise_m = max(fit.noise_m, self._noise_m)
+        noise_m = max(self._alike * fit.noise_m, self._noise_m)
         errors_m_s = noise_m * fit.errors_per_m[0], noise_m * fit.errors_per_m[1]
         d1, d2 = fit.changes_m_s
         sizes_m_s = math.hypot(*d1), math.hypot(*d2)
@@ -257,7 +273,32 @@ class OpticalBreaks:
         between = before[0] + d1[0], before[1] + d1[1], before[2] + d1[2]
         first = _break(trail.source, fit.at_us[0], fit.positions_m[0], before, d1, errors_m_s[0])
         second = _break(trail.source, fit.at_us[1], fit.positions_m[1], between, d2, errors_m_s[1])
-        return _after(trail, second, second), first
+        return self._after_breaks(trail, first, second), first
+
+    def _after_breaks(
+        self, trail: OpticalTrail, first: TrajectoryBreak, second: TrajectoryBreak | None = None
+    ) -> OpticalTrail:
+        """The trail after a break: later positions, after its own unless it is of a pair, which is less exact."""
+        last = second or first
+        bends = (first,) if second is None else (first, second)
+        later = tuple(
+            self._straightened(position, bends)
+            for position in trail.positions
+            if position[0] > last.ts_us + _CONTACT_US
+        )
+        own = ((last.ts_us, last.x_m, last.y_m, last.z_m),) if second is None else ()
+        return OpticalTrail((*own, *later), trail.source, second, bends if self._smoothing_s else ())
+
+    def _straightened(self, position: Position, bends: tuple[TrajectoryBreak, ...]) -> Position:
+        """A position as it were if these breaks had not been smoothed."""
+        ts_us, x_m, y_m, z_m = position
+        for bend in bends:
+            after_s = (ts_us - bend.ts_us) * 1e-6
+            bent_s = bend_s(after_s, self._smoothing_s) - max(after_s, 0.0)
+            x_m -= (bend.after[0] - bend.before[0]) * bent_s
+            y_m -= (bend.after[1] - bend.before[1]) * bent_s
+            z_m -= (bend.after[2] - bend.before[2]) * bent_s
+        return ts_us, x_m, y_m, z_m
 
     def reported(self, state: Any, break_: TrajectoryBreak) -> Any:
         """The trail after the report of a break, which it holds already."""
@@ -273,9 +314,9 @@ def states_for(jitter_m: float) -> int:
 
 
 @lru_cache(maxsize=256)
-def _one_break(positions: tuple[Position, ...]) -> OneBreak | None:
+def _one_break(positions: tuple[Position, ...], smoothing_s: float) -> OneBreak | None:
     """The fit of one break; cached, as several detectors ask for the same positions."""
-    return fit_one_break(positions, 1, _STEPS)
+    return fit_one_break(positions, 1, _STEPS, 1.0, smoothing_s)
 
 
 def _turns_or_stops(before: Vector, change: Vector, least_m_s: float) -> bool:
@@ -292,16 +333,16 @@ def _turns_or_stops(before: Vector, change: Vector, least_m_s: float) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _break_over_ground(positions: tuple[Position, ...]) -> OneBreak | None:
+def _break_over_ground(positions: tuple[Position, ...], smoothing_s: float) -> OneBreak | None:
     """The fit of one break to the path over the ground: heights may be wrong by themselves."""
-    return fit_one_break(positions, 1, _STEPS, 0.0)
+    return fit_one_break(positions, 1, _STEPS, 0.0, smoothing_s)
 
 
 @lru_cache(maxsize=256)
-def _two_breaks(positions: tuple[Position, ...]) -> TwoBreaks | None:
+def _two_breaks(positions: tuple[Position, ...], smoothing_s: float, reach: int) -> TwoBreaks | None:
     """The fit of two breaks; cached as well."""
     end = len(positions) - 2
-    return fit_two_breaks(positions, Search(1, end - 1, end, 0, _STEPS, _STEPS, PAIR_GAP_MIN_US))
+    return fit_two_breaks(positions, Search(1, end - 1, end, 0, reach, _STEPS, PAIR_GAP_MIN_US, smoothing_s))
 
 
 def _break(
@@ -310,13 +351,6 @@ def _break(
     x_m, y_m, z_m = position
     after = before[0] + change[0], before[1] + change[1], before[2] + change[2]
     return TrajectoryBreak(round(at_us), source, round(x_m, 3), round(y_m, 3), round(z_m, 3), before, after, error_m_s)
-
-
-def _after(trail: OpticalTrail, break_: TrajectoryBreak, second: TrajectoryBreak | None) -> OpticalTrail:
-    """The trail after a break: later positions, after the break's own unless it is of a pair, which is less exact."""
-    later = tuple(position for position in trail.positions if position[0] > break_.ts_us + _CONTACT_US)
-    first = ((break_.ts_us, break_.x_m, break_.y_m, break_.z_m),) if second is None else ()
-    return OpticalTrail((*first, *later), trail.source, second)
 
 
 def _jumps_on(positions: tuple[Position, ...]) -> bool:

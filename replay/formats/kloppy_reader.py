@@ -31,6 +31,7 @@ from replay.formats.goalkeepers import with_goalkeepers
 from replay.formats.match_sheets import read_sheet, says_pitch, within_limits
 from replay.formats.periods import PAUSE_US
 from replay.formats.pitch_size import UNKNOWN_M, with_pitch
+from replay.formats.smoothing import ball_smoothing
 from replay.formats.unnamed import unnamed_players
 
 #: provider -> (kloppy module, its loader, names of the files it takes; the first is the positions).
@@ -95,13 +96,15 @@ def read_kloppy(
         )
     rate = float(dataset.metadata.frame_rate or 25.0)
     height = bool(np.any(ball.z_m != 0.0))
-    quality = with_jitter(Quality(rate, rate, (), height, 0.1, "optical"), measured_jitter_m([ball]))
+    smoothing_s, smoothed = ball_smoothing(tracks)
+    quality = Quality(rate, rate, (), height, 0.1, "optical", ball_smoothing_s=smoothing_s)
+    quality = with_jitter(quality, measured_jitter_m([ball]))
     is_known = dataset.metadata.coordinate_system is not None
     size = dataset.metadata.pitch_dimensions  # None of a file of EPTS whose maker kloppy does not know
     says = says_pitch(sheet_path) if sheet_path else size is not None and bool(size.pitch_length and size.pitch_width)
     sheet, sized = with_pitch(sheet, tracks, is_known=says or pitch != UNKNOWN_M)
     sheet, kept = with_goalkeepers(sheet, tracks)
-    findings = (*sized, *kept, *(() if is_known else (_unknown_maker(sheet),)))
+    findings = (*sized, *kept, *smoothed, *(() if is_known else (_unknown_maker(sheet),)))
     with within_limits(label):
         return Recording(msgspec.structs.replace(sheet, quality=quality), tracks, (), findings)
 

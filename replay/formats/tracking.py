@@ -37,6 +37,7 @@ from replay.formats.match_sheets import no_sheet, read_sheet, says_pitch, sheet_
 from replay.formats.missing import with_positions
 from replay.formats.periods import in_line, period_numbers
 from replay.formats.pitch_size import UNKNOWN_M, with_pitch
+from replay.formats.smoothing import ball_smoothing
 from replay.formats.times import check_restarts, check_unit, from_zero, in_order, too_short
 
 Codes = npt.NDArray[np.int64]
@@ -138,10 +139,11 @@ def read_long_table(
     is_known = pitch != UNKNOWN_M or (sheet_path is not None and says_pitch(sheet_path))
     sheet, sized = with_pitch(sheet, tracks, is_known=is_known)
     sheet, kept = with_goalkeepers(sheet, tracks)
+    smoothing_s, smoothed = ball_smoothing(tracks)
     given = () if sheet_path is not None else (no_sheet((sheet.length_m, sheet.width_m)),)
     with within_limits(path):
-        findings = (*given, *sized, *kept, *joined, *nowhere, *unordered, *shifted, *too_short(tracks))
-        return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected), findings)
+        findings = (*given, *sized, *kept, *joined, *nowhere, *unordered, *shifted, *smoothed, *too_short(tracks))
+        return Recording(_with_quality(sheet, tracks, smoothing_s), tracks, tuple(rejected), findings)
 
 
 def _in_line(
@@ -288,10 +290,10 @@ def _is_id(name: str) -> bool:
     return bool(name) and is_text(name, ID_CHARACTERS_MAX)
 
 
-def _with_quality(sheet: MatchSheet, tracks: tuple[Track, ...]) -> MatchSheet:
+def _with_quality(sheet: MatchSheet, tracks: tuple[Track, ...], smoothing_s: float) -> MatchSheet:
     """Return the sheet with measured quality: rates by the median step, height if any is not 0, noise if there is."""
     balls = [t for t in tracks if raw_kind(t.transmitter) == "raw.ball"]
     bodies = [t for t in tracks if raw_kind(t.transmitter) not in ("raw.ball", "raw.flag")]
     height = any(bool(np.any(np.nan_to_num(t.z_m) != 0.0)) for t in balls)
-    quality = Quality(rate_hz(balls), rate_hz(bodies), (), height, 0.05, "optical")
+    quality = Quality(rate_hz(balls), rate_hz(bodies), (), height, 0.05, "optical", ball_smoothing_s=smoothing_s)
     return msgspec.structs.replace(sheet, quality=with_jitter(quality, measured_jitter_m(balls)))

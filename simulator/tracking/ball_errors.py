@@ -1,8 +1,9 @@
-"""Errors of a tracked ball: keyframes, noise, heights, freezing, teleports, loss."""
+"""Errors of a tracked ball: keyframes, noise, heights, freezing, teleports, smoothing, loss."""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from football.constants import BALL_RADIUS_M, GRAVITY_M_S2
 from football.packet_table import Floats
@@ -31,6 +32,8 @@ def spoil_ball(true: TrueFrames, ball: Ball, rate_hz: int, chance: Chance) -> Fl
     for name, error, where in (("frozen", ball.frozen, true.in_play), ("frozen_dead", ball.frozen_dead, ~true.in_play)):
         for span in spans(error, where, rate_hz, chance, f"ball.{name}"):
             path[span] = path[span.start]
+    if (smoothing_s := chance.value(ball.smoothing_s, "ball.smoothing_s")) > 0.0:
+        path = gaussian_filter1d(path, smoothing_s * rate_hz, axis=0, mode="nearest")
     return _without_lost(path, true, ball, rate_hz, chance)
 
 

@@ -134,6 +134,7 @@ class Ball(_Model):
         ground_height_m: standard deviation of the height that is measured of a ball on the ground, cut off at zero.
         height_factor: a measured height is multiplied by it.
         flat_share: share of flights that have height zero.
+        smoothing_s: standard deviation of the filter that positions, wrong ones too, have gone through.
     """
 
     jitter_m: Strength = _NONE
@@ -152,6 +153,7 @@ class Ball(_Model):
     ground_height_m: Strength = _NONE
     height_factor: Strength = _fixed(1.0)
     flat_share: Strength = _NONE
+    smoothing_s: Strength = _NONE
 
 
 class Swaps(_Model):

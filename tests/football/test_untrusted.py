@@ -162,7 +162,7 @@ def test_a_sheet_holds_so_much_and_no_more(make, reason: str):
 def test_a_sheet_holds_no_control_characters_and_no_impossible_numbers():
     for make in (lambda: Player("a\x1b[2J", "home"), lambda: Player("a", "home", "b\n"), lambda: MatchSheet(away="\r"),
                  lambda: Player("a", "home", shirt=-1), lambda: MatchSheet(quality=Quality(ball_hz=math.nan)),
-                 lambda: Quality(position_noise_m=math.nan)):  # fmt: skip
+                 lambda: Quality(position_noise_m=math.nan), lambda: Quality(ball_smoothing_s=math.nan)):  # fmt: skip
         with pytest.raises(ValueError):  # noqa: PT011
             make()
 

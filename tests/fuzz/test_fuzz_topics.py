@@ -74,6 +74,7 @@ odd_quality = st.fixed_dictionaries({}, optional={
     "ball_hz": st.sampled_from([1e-300, 0.1, 2e3, 4.9e5]), "body_hz": st.sampled_from([1e-300, 0.1, 200.0, 2e4]),
     "limbs": st.lists(st.sampled_from(LIMBS), max_size=4), "ball_height": st.booleans(), "framed": st.booleans(),
     "position_noise_m": st.sampled_from([-1.0, 0.0, 1e-300, 1e300]), "kind": st.sampled_from(["optical", "rtls"]),
+    "ball_smoothing_s": st.sampled_from([-1.0, 0.0, 1e-300, 0.5, 1e300]),
 })  # fmt: skip
 odd_sheets = st.fixed_dictionaries({}, optional={
     "match_id": st.text(min_size=1, max_size=4), "players": st.lists(odd_players, max_size=5),

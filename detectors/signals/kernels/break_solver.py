@@ -6,6 +6,8 @@ Between breaks each coordinate is linear in time; the height of an airborne ball
 given instants the path is linear in the position at the first break, the velocity before, and the change of velocity at
 each break: one linear fit. The instants are searched: every position, or ``steps`` instants from one to the next. The
 search that leaves the least residue is the result.
+
+If positions were smoothed, so is the path: where it breaks, it bends as the filter has made it bend.
 """
 
 from __future__ import annotations
@@ -70,6 +72,7 @@ class Search(NamedTuple):
         reach: distance of the second from the first, exclusive; 0 for any.
         steps: instants that are tried from one position to the next.
         gap_us: least time between the breaks.
+        smoothing_s: of the positions (:attr:`football.match_sheet.Quality.ball_smoothing_s`).
     """
 
     begin: int
@@ -79,6 +82,7 @@ class Search(NamedTuple):
     reach: int = 0
     steps: int = 1
     gap_us: float = 0.0
+    smoothing_s: float = 0.0
 
 
 class TwoBreaks(NamedTuple):
@@ -104,7 +108,7 @@ class TwoBreaks(NamedTuple):
 
 
 def fit_one_break(
-    positions: Sequence[Position], edge: int, steps: int = 1, height_share: float = 1.0
+    positions: Sequence[Position], edge: int, steps: int = 1, height_share: float = 1.0, smoothing_s: float = 0.0
 ) -> OneBreak | None:
     """The break that fits best; None if the positions are too few.
 
@@ -113,9 +117,10 @@ def fit_one_break(
         edge: positions at either end where no break is looked for.
         steps: instants that are tried from one position to the next.
         height_share: weight of heights in the search and in the noise; with 0 the path over the ground decides.
+        smoothing_s: of the positions.
     """
     found = np.empty(13)
-    index = int(_fit_one(np.array(positions), edge, steps, height_share, found))
+    index = int(_fit_one(np.array(positions), edge, steps, height_share, smoothing_s, found))
     if index < 0:
         return None
     x, y, z, vx, vy, vz, dx, dy, dz, at_us, noise_m, error, height_m = found.tolist()
@@ -162,7 +167,7 @@ def warm_up() -> None:
 
 
 @njit(cache=True)
-def _fit_one(path: Floats, edge: int, steps: int, height_share: float, found: Floats) -> int:
+def _fit_one(path: Floats, edge: int, steps: int, height_share: float, smoothing_s: float, found: Floats) -> int:
     """The index of the break that fits best, or of the last position before it.
 
     Args:
@@ -170,11 +175,13 @@ def _fit_one(path: Floats, edge: int, steps: int, height_share: float, found: Fl
         edge: positions at either end where no break is looked for.
         steps: instants that are tried from one position to the next.
         height_share: weight of heights.
+        smoothing_s: of the positions.
         found: to be filled: position (3), velocity before (3), change of velocity (3), time (microseconds), noise of a
             position, standard error of the change for a unit of noise, noise of a height.
     """
     n = len(path)
     best, least = -1, np.inf
+    bend = np.empty(n)
     for c in range(edge, n - edge):
         airborne = _is_airborne(path[:c]), _is_airborne(path[c + 1 :])
         for step in range(steps):
@@ -182,7 +189,7 @@ def _fit_one(path: Floats, edge: int, steps: int, height_share: float, found: Fl
             s12 = s13 = s22 = s23 = s33 = 0.0
             for i in range(n):
                 u = (path[i, 0] - at_us) * 1e-6
-                w = u if u > 0.0 else 0.0
+                bend[i] = w = bend_s(u, smoothing_s)
                 s12 += u
                 s13 += w
                 s22 += u * u
@@ -202,7 +209,7 @@ def _fit_one(path: Floats, edge: int, steps: int, height_share: float, found: Fl
                         y += 0.5 * GRAVITY_M_S2 * u * u
                     b1 += y
                     b2 += y * u
-                    b3 += y * (u if u > 0.0 else 0.0)
+                    b3 += y * bend[i]
                     square += y * y
                 x1 = i11 * b1 + i12 * b2 + i13 * b3
                 x2 = i12 * b1 + i22 * b2 + i23 * b3
@@ -218,6 +225,16 @@ def _fit_one(path: Floats, edge: int, steps: int, height_share: float, found: Fl
                 noise_m = math.sqrt(residue / ((2.0 + height_share) * (n - 3)))
                 found[9], found[10], found[11], found[12] = at_us, noise_m, math.sqrt(i33), math.sqrt(high / (n - 3))
     return best
+
+
+@njit(cache=True)
+def bend_s(after_s: float, smoothing_s: float) -> float:
+    """How far a change of velocity by 1 m/s has moved the ball, this time after it: a ramp, smoothed by a Gaussian."""
+    if smoothing_s <= 0.0 or abs(after_s) > 5.0 * smoothing_s:
+        return after_s if after_s > 0.0 else 0.0
+    widths = after_s / smoothing_s
+    density = math.exp(-0.5 * widths * widths) / math.sqrt(2.0 * math.pi)
+    return after_s * 0.5 * (1.0 + math.erf(widths / math.sqrt(2.0))) + smoothing_s * density
 
 
 @njit(cache=True)
@@ -253,7 +270,7 @@ def _fit_two(path: Floats, search: Search, found: Floats) -> int:
                 t += (path[first + 1, 0] - path[first, 0]) * step / steps
             for i in range(n):
                 u = (path[i, 0] - t) * 1e-6
-                design[i, 0], design[i, 1], design[i, 2] = 1.0, u, max(u, 0.0)
+                design[i, 0], design[i, 1], design[i, 2] = 1.0, u, bend_s(u, search.smoothing_s)
                 for axis in range(3):
                     measured[i, axis] = path[i, 1 + axis] - path[0, 1 + axis]
                 if airborne[0 if i <= first else 1]:
@@ -266,7 +283,7 @@ def _fit_two(path: Floats, search: Search, found: Floats) -> int:
                     if s < t + search.gap_us:
                         continue
                     for i in range(n):
-                        design[i, 3] = max((path[i, 0] - s) * 1e-6, 0.0)
+                        design[i, 3] = bend_s((path[i, 0] - s) * 1e-6, search.smoothing_s)
                     _normal(design, measured, gram, sums)
                     if not _solve(gram, sums, lower, determinant_min):
                         continue

@@ -55,6 +55,7 @@ def test_what_is_wrong_with_a_record_is_said(value, head, message):
         ({"quality": {"ball_hz": 0.0}}, "rates must be above 0"),
         ({"quality": {"position_noise_m": 1e300}}, "noise of a position must be 0 to 10 m, not 1e[+]300"),
         ({"quality": {"position_noise_m": -1.0}}, "noise of a position must be 0 to 10 m, not -1"),
+        ({"quality": {"ball_smoothing_s": 1.0}}, "smoothing of the ball must be 0 to 0.5 s, not 1"),
     ],
 )
 def test_a_sheet_of_what_no_match_has_is_refused_before_anything_is_prepared_for_it(changed, message):

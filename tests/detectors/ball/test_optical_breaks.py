@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import msgspec
+import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter1d
 
 from detectors.actions.flight import ShotParameters, opening_rad
 from detectors.ball.changes import AccelerationPeak
@@ -307,3 +309,44 @@ def test_noisier_positions_need_longer_segments_and_show_the_contact_then():
         found.append(sum(any(abs(peak.ts_us - 1_000_000) < 80_000 for peak in one) for one in peaks))
     assert found[0] < 10
     assert found[1] > 16
+
+
+def smoothed(states: list[Event], smoothing_s: float) -> list[Event]:
+    """The same ball, its positions run through a Gaussian filter; velocities as 1.4."""
+    payloads = [event.payload for event in states if isinstance(event.payload, BallState)]
+    measured = np.array([[b.x_m, b.y_m, b.z_m] for b in payloads])
+    on_and_on = np.pad(measured, ((20, 20), (0, 0)), mode="reflect", reflect_type="odd")
+    path = gaussian_filter1d(on_and_on, smoothing_s / FRAME_S, axis=0)[20:-20]
+    velocities = np.diff(path, axis=0, prepend=path[:1]) / FRAME_S
+    changed = [
+        msgspec.structs.replace(b, x_m=x, y_m=y, z_m=z, vx_m_s=vx, vy_m_s=vy, vz_m_s=vz)
+        for b, (x, y, z), (vx, vy, vz) in zip(payloads, path.tolist(), velocities.tolist(), strict=True)
+    ]
+    return [msgspec.structs.replace(event, payload=new) for event, new in zip(states, changed, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("smoothing_s", [0.05, 0.1, 0.2])
+def test_a_smoothed_kick_is_one_contact_that_is_dated_as_if_it_were_not(smoothing_s: float, seed: int) -> None:
+    way = ball([(0, 0, 0, 0.11), (1.0, 3, 0, 0.11), (2.01, 3, 20, 0.11), (3, 8, 20, 0.11)], seed)
+    sheet = MatchSheet(quality=msgspec.structs.replace(CAMERA, ball_smoothing_s=smoothing_s))
+    out = chained(smoothed(way, smoothing_s), AccelerationPeak(sheet))
+    assert [abs(event.ts_us - at_us) <= 10_000 for event, at_us in zip(out, (1_000_000, 2_010_000), strict=True)] == [
+        True,
+        True,
+    ]
+    assert abs(payload(out[0]).y_m) < 0.1  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_block_a_quarter_of_a_second_after_a_kick_is_found_though_the_ball_is_smoothed(seed: int) -> None:
+    """The kick bends the positions of the block; without that bend they are as straight as others."""
+    way = ball([(0, 0, 0, 0.11), (1.0, 3, 0, 0.11), (1.24, 3, 4, 0.11), (2.2, 6, 4.5, 0.11)], seed)
+    sheet = MatchSheet(quality=msgspec.structs.replace(CAMERA, ball_smoothing_s=0.06))
+    out = chained(smoothed(way, 0.06), AccelerationPeak(sheet))
+    assert [round(event.ts_us / 1e6, 1) for event in out] == [1.0, 1.2]
+
+
+def test_a_ball_whose_smoothing_is_not_known_is_struck_in_several_places() -> None:
+    way = ball([(0, 0, 0, 0.11), (1.0, 3, 0, 0.11), (2.01, 3, 20, 0.11), (3, 8, 20, 0.11)])
+    assert len(chained(smoothed(way, 0.1), AccelerationPeak(SHEET))) != 2
