@@ -259,9 +259,10 @@ def least_change_m_s(sheet: MatchSheet) -> float:
     return 0.0 if fits_radio_breaks(sheet.quality) else delta_v_noise_m_s(sheet.quality)
 
 
-def break_horizon_us(sheet: MatchSheet) -> int:
-    """How far before its newest cause a break may be dated."""
-    return build_break_finder(sheet, 0.0).horizon_us
+def fit_horizon_us(sheet: MatchSheet) -> int:
+    """How far before its newest cause a break that was seen may be dated."""
+    finder = build_break_finder(sheet, 0.0)
+    return finder.fit_horizon_us if isinstance(finder, OpticalBreaks) else finder.horizon_us
 
 
 def break_spread_us(sheet: MatchSheet) -> int:

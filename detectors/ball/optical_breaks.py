@@ -19,7 +19,8 @@ the noise of heights. Where this noise hides a break, the path over the ground d
 loses half of its speed, was played, whatever its height.
 
 A ball that is lost just after a contact has few positions behind the break. When it is found again, the positions up to
-then are looked at once more, and two behind the break suffice, as no more will follow.
+then are looked at once more, and two behind the break suffice, as no more will follow. What happened while it was lost
+is asked of :mod:`detectors.ball.unseen_breaks`.
 
 A tracking system that loses the ball may repeat its last position, and go on elsewhere. A ball that is struck covers in
 its first frame at most the distance of a whole frame. If it covers more, it has not moved but jumped, and its path
@@ -46,6 +47,7 @@ from typing import Any, cast
 import msgspec
 
 from detectors.ball.trajectory_breaks import TrajectoryBreak, only_slowed
+from detectors.ball.unseen_breaks import GAP_MAX_US, STATES_BEFORE_MOST, STATES_FOUND, Way, breaks_between, way_until
 from detectors.signals.kernels.break_solver import (
     OneBreak,
     Position,
@@ -130,12 +132,14 @@ class OpticalTrail(msgspec.Struct, frozen=True, gc=False):
         source: the ball.
         second: a second break, found with the last one, which the next state reports.
         bends: the last breaks, which bend the positions that follow, where these are smoothed.
+        lost: the way on which the ball was lost before the first position, until it is known how it was found.
     """
 
     positions: tuple[Position, ...] = ()
     source: str = ""
     second: TrajectoryBreak | None = None
     bends: tuple[TrajectoryBreak, ...] = ()
+    lost: Way | None = None
 
 
 def fits_optical_breaks(quality: Quality) -> bool:
@@ -149,6 +153,10 @@ class OpticalBreaks:
     Args:
         sheet: its quality gives the noise and the period.
         least_m_s: least change of velocity.
+
+    Attributes:
+        horizon_us: how far before the newest position a break may be dated.
+        fit_horizon_us: the same of one that was seen.
     """
 
     def __init__(self, sheet: MatchSheet, least_m_s: float) -> None:
@@ -164,7 +172,8 @@ class OpticalBreaks:
         self._pair_reach = PAIR_REACH + bent
         self._before = max(STATES_BEFORE, math.ceil(BEFORE_US / sampling.period_us)) + more
         self._after = max(STATES_AFTER, math.ceil(AFTER_US / sampling.period_us)) + more
-        self.horizon_us = (self._after + _LATE + 1) * sampling.period_us + LOST_MAX_US
+        self.fit_horizon_us = (self._after + _LATE + 1) * sampling.period_us + LOST_MAX_US
+        self.horizon_us = max(self.fit_horizon_us, GAP_MAX_US + (STATES_FOUND + 2) * sampling.period_us)
         warm_up()
 
     def initial(self) -> OpticalTrail:
@@ -177,11 +186,18 @@ class OpticalBreaks:
         position = self._straightened((event.ts_us, ball.x_m, ball.y_m, ball.z_m), state.bends)
         if ball.run <= 1 or event.source != state.source:
             lost = self._before_loss(state, event.ts_us) if event.source == state.source else None
-            return OpticalTrail((position,), event.source), lost
+            way = _last_way(state, lost) if event.source == state.source else None
+            return OpticalTrail((position,), event.source, lost=way), lost
         positions = (*state.positions[1 - self._before - self._after :], position)
         trail = OpticalTrail(positions, event.source, None, state.bends)
         if state.second is not None:
             return trail, state.second
+        if state.lost is not None:
+            if len(positions) < STATES_FOUND:
+                return OpticalTrail(positions, event.source, lost=state.lost), None
+            unseen = breaks_between(state.lost, positions, event.source, self._period_us)
+            if unseen and event.ts_us - state.lost.at_us <= self.horizon_us:
+                return OpticalTrail(positions, event.source, unseen[1] if len(unseen) > 1 else None), unseen[0]
         if _jumps_on(positions):
             return OpticalTrail(positions[1 - JUMP_STATES :], event.source), None
         n = len(positions)
@@ -211,7 +227,7 @@ class OpticalBreaks:
             return None
         held = positions[-1][1:] == positions[-2][1:]
         fit = None if held else _one_break(positions, self._smoothing_s)
-        if fit is None or now_us - fit.at_us > self.horizon_us:
+        if fit is None or now_us - fit.at_us > self.fit_horizon_us:
             return None
         few = STATES_BEFORE_LOSS <= len(positions) - 1 - fit.at < self._after
         return self._sure_break(trail.source, fit) if few else None
@@ -229,7 +245,7 @@ class OpticalBreaks:
     def _is_due(self, fit: OneBreak, positions: tuple[Position, ...]) -> bool:
         """True if enough positions follow a break, and it is not too old."""
         after = len(positions) - 1 - fit.at
-        return self._after <= after <= self._after + _LATE and positions[-1][0] - fit.at_us <= self.horizon_us
+        return self._after <= after <= self._after + _LATE and positions[-1][0] - fit.at_us <= self.fit_horizon_us
 
     def _over_ground(self, trail: OpticalTrail, fit: OneBreak | None) -> TrajectoryBreak | None:
         """A break of the path over the ground, where heights are so noisy that they hide it; None if there is none."""
@@ -258,7 +274,7 @@ class OpticalBreaks:
         fit = _two_breaks(trail.positions, self._smoothing_s, self._pair_reach)
         if fit is None or not fit.noise_m <= PAIR_SHARE * noise_m:
             return None
-        if not _PAIR_FRAMES * self._period_us <= trail.positions[-1][0] - fit.at_us[0] <= self.horizon_us:
+        if not _PAIR_FRAMES * self._period_us <= trail.positions[-1][0] - fit.at_us[0] <= self.fit_horizon_us:
             return None
         noise_m = max(self._alike * fit.noise_m, self._noise_m)
         errors_m_s = noise_m * fit.errors_per_m[0], noise_m * fit.errors_per_m[1]
@@ -351,6 +367,12 @@ def _break(
     x_m, y_m, z_m = position
     after = before[0] + change[0], before[1] + change[1], before[2] + change[2]
     return TrajectoryBreak(round(at_us), source, round(x_m, 3), round(y_m, 3), round(z_m, 3), before, after, error_m_s)
+
+
+def _last_way(trail: OpticalTrail, break_: TrajectoryBreak | None) -> Way | None:
+    """The way on which the ball was lost: since the last break, if that was just before."""
+    since_us = -1 if break_ is None else break_.ts_us
+    return way_until([position for position in trail.positions[-STATES_BEFORE_MOST:] if position[0] > since_us])
 
 
 def _jumps_on(positions: tuple[Position, ...]) -> bool:

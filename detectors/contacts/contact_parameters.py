@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.ball.changes import break_horizon_us
+from detectors.ball.changes import fit_horizon_us
 from detectors.ball.radio_breaks import SHARE_AFTER, fits_radio_breaks, window_states
 from detectors.proximity.first_reach import FlightParameters
 from detectors.proximity.near import NearParameters
@@ -293,7 +293,7 @@ def contact_rule(
     limbs = bool(sheet.quality.limbs)
     paired = fits_radio_breaks(sheet.quality) and not longer_us
     pair_us = max(0, known_after_us(sheet.quality) - body_sampling(sheet.quality).period_us) if paired else 0
-    horizon_us = max(break_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us) + longer_us
+    horizon_us = max(fit_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us) + longer_us
     far_m, far = (near.contact_m, "near.contact_m") if limbs else (p.far_m + near.leg_m, f"{kind}.far_m")
     return ContactRule(
         kind,

@@ -378,7 +378,7 @@ class UnseenBall:
         if first is not None and left_rest.taker is not None and first.player == left_rest.taker.object_id:
             away_m = math.hypot(first.x_m - left_rest.x_m, first.y_m - left_rest.y_m)
             if away_m > p.rest.bridge_m and first.at_us - left_rest.left_us >= p.rest.carried_us:
-                kick_us = first.at_us
+                kick_us = min(first.at_us, at_us)  # The kick is no later than the play that begins with it.
                 left_rest = msgspec.structs.replace(left_rest, x_m=first.x_m, y_m=first.y_m)
         what, since_us, about = "time since the ball was found", played_us - left_rest.found_us, "phase.live"
         taken = (

@@ -1,4 +1,4 @@
-"""Errors of a tracked ball: keyframes, noise, heights, freezing, teleports, smoothing, loss."""
+"""Errors of a tracked ball: keyframes, noise, heights, freezing, teleports, smoothing, loss, players in the way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.ndimage import gaussian_filter1d
 from football.constants import BALL_RADIUS_M, GRAVITY_M_S2
 from football.packet_table import Floats
 from simulator.tracking.chance import Chance, covered, each, spans, wander
-from simulator.tracking.profile import Ball, Keys
+from simulator.tracking.profile import Ball, Hidden, Keys
 from simulator.tracking.true_frames import TrueFrames
 
 #: A flight: the ball is so far off the ground.
@@ -71,6 +71,7 @@ def _set_heights(path: Floats, ball: Ball, rate_hz: int, chance: Chance) -> None
 def _without_lost(path: Floats, true: TrueFrames, ball: Ball, rate_hz: int, chance: Chance) -> Floats:
     lost = spans(ball.lost, true.in_play, rate_hz, chance, "ball.lost")
     lost += spans(ball.lost_dead, ~true.in_play, rate_hz, chance, "ball.lost_dead")
+    lost += _hidden(true, ball.hidden, chance)
     if ball.lost_as == "held":
         for span in sorted(lost, key=lambda span: span.start):
             path[span] = path[max(span.start - 1, 0)]
@@ -79,6 +80,23 @@ def _without_lost(path: Floats, true: TrueFrames, ball: Ball, rate_hz: int, chan
     if ball.dead != "tracked":
         path[~true.in_play] = np.nan if ball.dead == "absent" else 0.0
     return path
+
+
+def _hidden(true: TrueFrames, hidden: Hidden | None, chance: Chance) -> list[slice]:
+    """Return the frames of each time that the ball is hidden behind the player next to it."""
+    if hidden is None:
+        return []
+    near_m = chance.value(hidden.within_m, "ball.hidden.within_m")
+    away_m = np.hypot(*np.moveaxis(true.bodies[:, :, :2] - true.ball[:, None, :2], 2, 0))
+    near = (away_m < near_m).any(axis=1)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], near, [False]]).astype(int)))
+    share = chance.value(hidden.share, "ball.hidden.share")
+    drawn = chance.stream("ball.hidden").random(len(edges) // 2) < share
+    return [
+        slice(a, b)
+        for a, b, is_hidden in zip(edges[::2].tolist(), edges[1::2].tolist(), drawn, strict=True)
+        if is_hidden
+    ]
 
 
 # -- keyframes ----------------------------------------------------------------------------------------------------

@@ -116,6 +116,18 @@ class Teleports(_Model):
     metres: Strength
 
 
+class Hidden(_Model):
+    """The ball is not seen while it is at somebody's feet.
+
+    Attributes:
+        within_m: so near a player over the ground.
+        share: of the times that it comes so near.
+    """
+
+    within_m: Strength
+    share: Strength
+
+
 class Ball(_Model):
     """The ball of the file.
 
@@ -126,6 +138,7 @@ class Ball(_Model):
         keys: the ball is keyed by people; None: it is tracked frame by frame.
         frozen, frozen_dead: it keeps its position, in play and while it is dead.
         lost, lost_dead: it is not tracked, in play and while it is dead.
+        hidden: it is lost behind players.
         lost_as: a lost ball has no row, keeps its last position, or lies on the centre spot.
         dead: a dead ball is tracked as one in play, has no row, or lies on the centre spot.
         teleports: it is somewhere else for a moment.
@@ -145,6 +158,7 @@ class Ball(_Model):
     frozen_dead: Spans | None = None
     lost: Spans | None = None
     lost_dead: Spans | None = None
+    hidden: Hidden | None = None
     lost_as: Literal["absent", "held", "origin"] = "absent"
     dead: Literal["tracked", "absent", "origin"] = "tracked"
     teleports: Teleports | None = None

@@ -277,8 +277,8 @@ def test_a_kick_that_was_not_seen_is_dated_where_the_ball_left_its_kicker(seed: 
 
 @pytest.mark.parametrize(
     ("lost_s", "held", "expected"),
-    [(1.14, False, ["home_6"]), (1.14, True, []), (1.06, False, [])],
-    ids=["three places", "one place three times", "one place"],
+    [(1.14, False, ["home_6"]), (1.14, True, []), (1.06, False, ["home_6"])],
+    ids=["three places", "one place three times", "one place, and where it is found"],
 )
 def test_a_ball_that_is_lost_just_after_it_was_trapped_was_trapped(
     lost_s: float, held: bool, expected: list[str]

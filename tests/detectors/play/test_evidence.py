@@ -350,8 +350,11 @@ def test_who_comes_to_a_lying_ball_after_the_nearest_has_left_may_be_its_taker(l
     assert rest.closest.object_id == taker
 
 
+@pytest.mark.parametrize("pass_s", [1.2, 0.5])
 @pytest.mark.parametrize("back_m", [0.0, 7.0], ids=["kicked where it lay", "carried back first"])
-def test_who_carries_a_lost_ball_back_and_then_kicks_it_takes_the_free_kick_where_he_kicks_it(back_m: float):
+def test_who_carries_a_lost_ball_back_and_then_kicks_it_takes_the_free_kick_where_he_kicks_it(
+    back_m: float, pass_s: float
+):
     """The ball lies at his feet, is lost, and found slow at a mate's: he left its place, to kick it or with it."""
     spot, to, there = (20.0, 0.0), (30.0, 5.0), (15.0, 18.0)
     takes = (spot[0] - back_m, spot[1])
@@ -363,14 +366,15 @@ def test_who_carries_a_lost_ball_back_and_then_kicks_it_takes_the_free_kick_wher
     contacts = [struck(kicked_us, *takes)] if back_m else []
     for start, end in ((to, there), (there, to), (to, there)):
         contacts.append(struck(len(way) * 40_000, *start))
-        way += path(start, end, 1.2)
+        way += path(start, end, pass_s)
     events = scene(way, cast(away_14=(20.5, 0.0), away_11=(30.4, 5.0), home_6=(15.4, 18.0)))
     seen = unseen(events, left_us - 400_000, kicked_us - (200_000 if back_m else -1_200_000), held=False)
     walks = moving(seen, "away_14", left_us - 200_000, -back_m / 4.0 or -2.0, 0.0)
     found = concluded([*walks, *contacts], SHEET, "play.live", "restart.")
-    (restart, live) = found
+    (restart,), (live,) = ([e for e in found if e.kind.startswith(kind)] for kind in ("restart.", "play.live"))
     assert (restart.kind, live.payload.detail["evidence"] != "") == ("restart.free_kick", True)
     assert live.payload.detail["kick_us"] == pytest.approx(kicked_us if back_m else left_us, abs=500_000)
+    assert restart.ts_us <= live.ts_us >= live.payload.detail["kick_us"]
     assert restart.payload.x_m == pytest.approx(takes[0], abs=1.0)
 
 

@@ -29,8 +29,8 @@ def test_every_strength_of_a_shipped_profile_has_a_source(name: str) -> None:
 def test_the_kinds_of_raggedness_are_all_there() -> None:
     assert shipped_profiles() == (
         "broadcast", "broadcast_guessed", "broadcast_replays", "optical", "optical_10hz", "optical_50hz", "optical_cut",
-        "optical_flat", "optical_frozen", "optical_gaps", "optical_heights", "optical_held", "optical_in_play",
-        "optical_keyed", "optical_keyed_holds", "optical_smoothed", "optical_swaps", "ragged",
+        "optical_flat", "optical_frozen", "optical_gaps", "optical_heights", "optical_held", "optical_hidden",
+        "optical_in_play", "optical_keyed", "optical_keyed_holds", "optical_smoothed", "optical_swaps", "ragged",
     )  # fmt: skip
     profiles = {name: read_profile(name) for name in shipped_profiles()}
     assert {p.frames.rate_hz for p in profiles.values()} >= {10, 25, 50}

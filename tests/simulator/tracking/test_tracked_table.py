@@ -122,6 +122,19 @@ def test_a_lost_ball_has_no_row_or_keeps_its_position() -> None:
     assert table_of(absent).num_rows == table_of(held).num_rows - np.isnan(absent.ball[:, 0]).sum()
 
 
+def test_a_hidden_ball_has_no_row_only_where_a_player_is_near() -> None:
+    true = played()
+    always = track(true, profile_of(ball={"hidden": {"within_m": (0.8, 0.8), "share": (1.0, 1.0)}}), 1)
+    away_m = np.hypot(*np.moveaxis(true.bodies[::2, :, :2] - true.ball[::2, None, :2], 2, 0))
+    near = (away_m < 0.8).any(axis=1)
+    assert 0.1 < near.mean() < 0.9
+    assert (np.isnan(always.ball[:, 0]) == near).all()
+    often = track(true, profile_of(ball={"hidden": {"within_m": (0.8, 0.8), "share": (0.5, 0.5)}}), 1)
+    hidden = np.isnan(often.ball[:, 0])
+    assert not (hidden & ~near).any()
+    assert 0.1 < hidden.sum() / near.sum() < 0.9
+
+
 def test_a_dead_ball_is_left_out_or_its_frames_are() -> None:
     live = played().in_play[::2]
     assert 0.2 < live.mean() < 0.9
