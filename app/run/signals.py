@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
 import threading
 import time
@@ -29,12 +30,14 @@ def stopped_by_signals(
 
     def ask(number: int, frame: object) -> None:
         nonlocal asked_s
-        if stop.is_set() and time.monotonic() > asked_s + _TOGETHER_S:
-            raise KeyboardInterrupt
-        if stop.is_set():
+        if stop.is_set() or asked_s:
+            if time.monotonic() > asked_s + _TOGETHER_S:
+                raise KeyboardInterrupt
             return
-        stop.set()
         asked_s = time.monotonic()
+        # Not here: this thread may be inside ``stop.wait()``, whose lock it would wait for in vain. And not as a
+        # ``Thread``, whose start takes another lock.
+        _thread.start_new_thread(stop.set, ())
         console.print(notice)
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
