@@ -37,7 +37,7 @@ def ball_smoothing(tracks: Iterable[Track]) -> tuple[float, tuple[InputFinding, 
     measured_s = 0.0 if track is None else smoothing_s(track)
     if track is None or not measured_s:
         return 0.0, ()
-    found = f"The ball's positions are smoothed, as by a Gaussian of {measured_s:.2f} s: its contacts are looked for so"
+    found = f"The ball's positions are smoothed, as by a Gaussian of {measured_s:.2f} s, and its contacts sought accordingly"
     return measured_s, (
         InputFinding("smoothed", "note", found, "a filter", "Positions as they were measured say more"),
     )
