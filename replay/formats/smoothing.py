@@ -37,7 +37,7 @@ def ball_smoothing(tracks: Iterable[Track]) -> tuple[float, tuple[InputFinding, 
     measured_s = 0.0 if track is None else smoothing_s(track)
     if track is None or not measured_s:
         return 0.0, ()
-    found = f"The ball's positions are smoothed, as by a Gaussian of {measured_s:.2f} s, and its contacts sought accordingly"
+    found = f"The ball is smoothed, as by a Gaussian of {measured_s:.2f} s, and its contacts are sought accordingly"
     return measured_s, (
         InputFinding("smoothed", "note", found, "a filter", "Positions as they were measured say more"),
     )
@@ -48,9 +48,9 @@ def smoothing_s(track: Track) -> float:
 
     0 if there is none, or if the track has too few hard turns to tell.
     """
-    if len(track) <= 2 * _REACH + 2:
-        return 0.0
     line = track.line
+    if len(line) <= 4 * _REACH:
+        return 0.0
     ts_us = track.ts_us[line]
     steps_us = np.diff(ts_us)
     period_us = float(np.median(steps_us))
