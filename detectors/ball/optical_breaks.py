@@ -46,7 +46,7 @@ from typing import Any, cast
 
 import msgspec
 
-from detectors.ball.trajectory_breaks import TrajectoryBreak, only_slowed
+from detectors.ball.trajectory_breaks import SLOWED_MAX_M_S, TrajectoryBreak, only_slowed
 from detectors.ball.unseen_breaks import GAP_MAX_US, STATES_BEFORE_MOST, STATES_FOUND, Way, breaks_between, way_until
 from detectors.signals.kernels.break_solver import (
     OneBreak,
@@ -88,8 +88,6 @@ SIGMAS_OVER_GROUND = 7.0
 SIGMAS_IN_SPACE = 10.0
 OPTICAL_CHANGE_MIN_M_S = 0.8
 UPWARDS_CHANGE_MIN_M_S = 2.2
-#: Grass or air may slow the ball by less than this.
-SLOWED_MAX_M_S = 2.2
 #: Least noise of a position: published positions are rounded to a centimetre.
 NOISE_MIN_M = 0.007
 #: A break that leaves so many times the noise of a position is fitted as two. Two must leave at most this share of what
@@ -296,14 +294,15 @@ class OpticalBreaks:
     ) -> OpticalTrail:
         """The trail after a break: later positions, after its own unless it is of a pair, which is less exact."""
         last = second or first
-        bends = (first,) if second is None else (first, second)
+        both = (first,) if second is None else (first, second)
+        bends = both if self._smoothing_s else ()
         later = tuple(
             self._straightened(position, bends)
             for position in trail.positions
             if position[0] > last.ts_us + _CONTACT_US
         )
         own = ((last.ts_us, last.x_m, last.y_m, last.z_m),) if second is None else ()
-        return OpticalTrail((*own, *later), trail.source, second, bends if self._smoothing_s else ())
+        return OpticalTrail((*own, *later), trail.source, second, bends)
 
     def _straightened(self, position: Position, bends: tuple[TrajectoryBreak, ...]) -> Position:
         """A position as it were if these breaks had not been smoothed."""

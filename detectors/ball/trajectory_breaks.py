@@ -32,6 +32,9 @@ from football.match_sheet import MatchSheet
 from football.payloads import BallState, ball_of
 from middleware.events import Event
 
+#: Grass or air may slow the ball of cameras by less than this.
+SLOWED_MAX_M_S = 2.2
+
 
 class TrajectoryBreak(msgspec.Struct, frozen=True, gc=False):
     """A break of the ball's trajectory.

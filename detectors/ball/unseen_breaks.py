@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from detectors.ball.trajectory_breaks import TrajectoryBreak, only_slowed
+from detectors.ball.trajectory_breaks import SLOWED_MAX_M_S, TrajectoryBreak, only_slowed
 from detectors.signals.kernels.break_solver import Position, Vector
 from football.constants import BALL_SPEED_MAX_M_S
 
@@ -30,9 +30,8 @@ OFF_M, OFF_SHARE = 0.4, 0.15
 TURNED_M_S, TURNED_SHARE = 2.0, 0.3
 #: Ways that pass each other by less have met.
 MEET_M = 0.5
-#: Least change of velocity, and what grass may slow.
+#: Least change of velocity.
 CHANGE_MIN_M_S = 1.0
-SLOWED_MAX_M_S = 2.2
 #: Standard error of a change, for those who ask: two velocities of a few positions each.
 _NOISE_M_S = 0.3
 
