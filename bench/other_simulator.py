@@ -33,6 +33,7 @@ from replay.formats.tracking import read_tracking
 from replay.scoring.figures import score
 from replay.scoring.frames import teams_at
 from replay.scoring.truth import Flags, Mark, Truth
+from simulator.runs import runs_of
 
 #: The pitch, metres of the engine's units along and across, and the height of a ball that lies on the ground.
 PITCH_M, SCALE_M, BALL_M = (110.0, 72.0), (54.4, -83.6), 0.11
@@ -114,8 +115,7 @@ def truth_of(frames: pd.DataFrame, hz: int) -> tuple[Truth, list[tuple[int, int,
     begins = frames["begins"].to_numpy() & live
     first = np.flatnonzero(begins & ~np.append(begins[1:], False))
     marks += [Mark(int(at_us[at]), "restart.kick_off", team=_at_ball(frames, at + 1)) for at in first.tolist()]
-    edges = np.flatnonzero(np.diff(np.concatenate([[True], live, [True]]).astype(int)))
-    for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+    for begin, end in runs_of(~live):
         if end < len(frames):
             kind = f"restart.{MODES[int(max(mode[begin:end]))]}"
             marks.append(Mark(int(at_us[end]), kind, team=_at_ball(frames, end)))

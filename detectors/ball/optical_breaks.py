@@ -47,7 +47,7 @@ from typing import Any, cast
 import msgspec
 
 from detectors.ball.trajectory_breaks import SLOWED_MAX_M_S, TrajectoryBreak, only_slowed
-from detectors.ball.unseen_breaks import GAP_MAX_US, STATES_BEFORE_MOST, STATES_FOUND, Way, breaks_between, way_until
+from detectors.ball.unseen_breaks import GAP_MAX_US, STATES_FOUND, Way, breaks_between, way_until
 from detectors.signals.kernels.break_solver import (
     OneBreak,
     Position,
@@ -163,9 +163,10 @@ class OpticalBreaks:
         self._noise_m = max(sampling.jitter_m, NOISE_MIN_M)
         self._period_us = sampling.period_us
         self._smoothing_s = sheet.quality.ball_smoothing_s
-        # Smoothed noise has so many times the error of a slope that its size tells.
-        self._alike = math.sqrt(max(1.0, 2.0 * math.sqrt(math.pi) * self._smoothing_s * 1e6 / sampling.period_us))
-        bent = min(math.ceil(BENT_WIDTHS * self._smoothing_s * 1e6 / sampling.period_us), BENT_STATES_MOST)
+        # Errors of neighbours that were smoothed are alike, so a velocity errs so many times more than they tell.
+        width = self._smoothing_s * 1e6 / sampling.period_us
+        self._slope_factor = math.sqrt(max(1.0, 2.0 * math.sqrt(math.pi) * width))
+        bent = min(math.ceil(BENT_WIDTHS * width), BENT_STATES_MOST)
         more = states_for(sampling.jitter_m) - STATES_AFTER + bent
         self._pair_reach = PAIR_REACH + bent
         self._before = max(STATES_BEFORE, math.ceil(BEFORE_US / sampling.period_us)) + more
@@ -182,10 +183,11 @@ class OpticalBreaks:
         """The trail with one more position, and the break that is known now."""
         ball = cast(BallState, event.payload)
         position = self._straightened((event.ts_us, ball.x_m, ball.y_m, ball.z_m), state.bends)
-        if ball.run <= 1 or event.source != state.source:
-            lost = self._before_loss(state, event.ts_us) if event.source == state.source else None
-            way = _last_way(state, lost) if event.source == state.source else None
-            return OpticalTrail((position,), event.source, lost=way), lost
+        if event.source != state.source:
+            return OpticalTrail((position,), event.source), None
+        if ball.run <= 1:
+            lost = self._before_loss(state, event.ts_us)
+            return OpticalTrail((position,), event.source, lost=_last_way(state, lost)), lost
         positions = (*state.positions[1 - self._before - self._after :], position)
         trail = OpticalTrail(positions, event.source, None, state.bends)
         if state.second is not None:
@@ -233,8 +235,8 @@ class OpticalBreaks:
     def _sure_break(self, source: str, fit: OneBreak) -> TrajectoryBreak | None:
         """The fitted break, if it is more than noise, and more than grass and air do."""
         before, change = fit.before_m_s, fit.change_m_s
-        error_m_s = max(self._alike * fit.noise_m, self._noise_m) * fit.error_per_m
-        upwards_m_s = max(self._alike * fit.height_noise_m * fit.error_per_m, error_m_s)
+        error_m_s = max(self._slope_factor * fit.noise_m, self._noise_m) * fit.error_per_m
+        upwards_m_s = max(self._slope_factor * fit.height_noise_m * fit.error_per_m, error_m_s)
         slowed = abs(change[2]) < UPWARDS_CHANGE_MIN_M_S and only_slowed(before, change, SLOWED_MAX_M_S)
         if slowed or not self._is_sure(change, error_m_s, upwards_m_s):
             return None
@@ -253,7 +255,7 @@ class OpticalBreaks:
         if over is None or fit.noise_m < HEIGHT_NOISE * over.noise_m:
             return None
         before, change = over.before_m_s, over.change_m_s
-        error_m_s = max(self._alike * over.noise_m, self._noise_m) * over.error_per_m
+        error_m_s = max(self._slope_factor * over.noise_m, self._noise_m) * over.error_per_m
         least_m_s = max(self._least_m_s, SIGMAS_OVER_GROUND * error_m_s)
         if not self._is_due(over, trail.positions) or not _turns_or_stops(before, change, least_m_s):
             return None
@@ -274,7 +276,7 @@ class OpticalBreaks:
             return None
         if not _PAIR_FRAMES * self._period_us <= trail.positions[-1][0] - fit.at_us[0] <= self.fit_horizon_us:
             return None
-        noise_m = max(self._alike * fit.noise_m, self._noise_m)
+        noise_m = max(self._slope_factor * fit.noise_m, self._noise_m)
         errors_m_s = noise_m * fit.errors_per_m[0], noise_m * fit.errors_per_m[1]
         d1, d2 = fit.changes_m_s
         sizes_m_s = math.hypot(*d1), math.hypot(*d2)
@@ -371,7 +373,7 @@ def _break(
 def _last_way(trail: OpticalTrail, break_: TrajectoryBreak | None) -> Way | None:
     """The way on which the ball was lost: since the last break, if that was just before."""
     since_us = -1 if break_ is None else break_.ts_us
-    return way_until([position for position in trail.positions[-STATES_BEFORE_MOST:] if position[0] > since_us])
+    return way_until([position for position in trail.positions if position[0] > since_us])
 
 
 def _jumps_on(positions: tuple[Position, ...]) -> bool:

@@ -35,7 +35,7 @@ def ball_smoothing(tracks: Iterable[Track]) -> tuple[float, tuple[InputFinding, 
     """Return the smoothing of the longest track of a ball in seconds, as :func:`smoothing_s`, with a finding if any."""
     track = max((track for track in tracks if raw_kind(track.transmitter) == "raw.ball"), key=len, default=None)
     measured_s = 0.0 if track is None else smoothing_s(track)
-    if track is None or not measured_s:
+    if not measured_s:
         return 0.0, ()
     found = f"The ball is smoothed, as by a Gaussian of {measured_s:.2f} s, and its contacts are sought accordingly"
     return measured_s, (
@@ -58,11 +58,11 @@ def smoothing_s(track: Track) -> float:
     sizes_m = np.hypot(bends_m[:, 0], bends_m[:, 1])
     uneven = (np.abs(steps_us - period_us) > 0.3 * period_us).astype(np.float64)
     known = np.isfinite(sizes_m) & (np.convolve(uneven, np.ones(2 * _REACH + 3), "same")[1:] == 0.0)
-    if not known.any():
-        return 0.0
     sizes_m[~known] = -1.0
     turns = _turns(sizes_m)
-    least_m, most_m = np.quantile(sizes_m[turns], _HARD) if len(turns) else (0.0, 0.0)
+    if not len(turns):
+        return 0.0
+    least_m, most_m = np.quantile(sizes_m[turns], _HARD)
     hard = turns[(sizes_m[turns] >= least_m) & (sizes_m[turns] <= most_m)]
     if len(hard) < _TURNS_MIN:
         return 0.0
@@ -75,8 +75,6 @@ def smoothing_s(track: Track) -> float:
 
 def _turns(sizes_m: Floats) -> npt.NDArray[np.int64]:
     """Indexes of second differences that are the greatest of those around them, of which all are known."""
-    if len(sizes_m) <= 2 * _REACH:
-        return np.empty(0, np.int64)
     around = np.lib.stride_tricks.sliding_window_view(sizes_m, 2 * _REACH + 1)
     is_greatest = (around[:, _REACH] > 0.0) & (around[:, _REACH] == around.max(axis=1))
     return np.flatnonzero(is_greatest & (around.min(axis=1) >= 0.0)) + _REACH

@@ -20,6 +20,7 @@ from numba import njit
 from football.packet_table import Floats
 from simulator.physics.bodies import STRIDE_HZ, STRIDE_HZ_PER_M_S
 from simulator.records import Col
+from simulator.runs import runs_of
 
 #: Distance of the grid's points: the usual frame of a camera.
 GRID_S = 0.04
@@ -101,16 +102,10 @@ def on_grid(ts_s: Floats, positions: Floats, first: int, count: int) -> tuple[Fl
 def bridged(weights: Floats) -> Floats:
     """Return weights in which longer runs of zeros follow the straight line a little."""
     out = weights.copy()
-    for begin, end in _runs(weights == 0.0):
+    for begin, end in runs_of(weights == 0.0):
         if (end - begin) * GRID_S > _GAP_S:
             out[begin:end] = _GAP_WEIGHT
     return out
-
-
-def _runs(flags: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return begins and ends (exclusive) of runs of true."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def straight(values: Floats, weights: Floats) -> Floats:

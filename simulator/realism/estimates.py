@@ -36,6 +36,7 @@ from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import sorted_replay
 from simulator.records import PERSONS, REFEREES, STEP_S, TICK_S, Col, PlayedInterval, Row, object_id
+from simulator.runs import runs_of
 
 #: Frames a second of what is measured.
 RATE_HZ = 25
@@ -422,8 +423,7 @@ def _fitted(positions: Floats) -> Floats:
 
 def _runs(flags: np.ndarray, nearest: int) -> int:
     """Return the number of runs of at least ``nearest`` true flags."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
-    return int(np.sum(edges[1::2] - edges[::2] >= nearest))
+    return sum(end - begin >= nearest for begin, end in runs_of(flags))
 
 
 def _quantiles(name: str, values: Floats, percents: Sequence[float]) -> Mapping[str, float]:

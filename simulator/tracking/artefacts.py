@@ -9,6 +9,7 @@ import numpy as np
 
 from football.packet_table import Floats
 from football.recording import Recording
+from simulator.runs import runs_of
 from simulator.tracking.tracked_table import TrackedFrames
 
 #: A ball or a player faster than this between two frames was moved by the system, m/s.
@@ -55,8 +56,7 @@ def _rates(times_s: Floats, ball: Floats, bodies: Floats) -> dict[str, float]:
     flat = np.round(ball[:, :2], 2)
     moved_m = np.hypot(*np.diff(flat, axis=0).T)
     frozen = np.isfinite(moved_m) & (moved_m < 0.001)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], frozen, [False]]).astype(int)))
-    lengths_s = (edges[1::2] - edges[::2]) * step_s
+    lengths_s = np.array([end - begin for begin, end in runs_of(frozen)]) * step_s
     speed_m_s = moved_m / steps_s
     turn_m = np.abs(np.diff(flat, 2, axis=0)).max(axis=1)
     moving = np.isfinite(turn_m) & (np.nan_to_num(speed_m_s[1:]) > _MOVING_M_S)

@@ -7,6 +7,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from football.constants import BALL_RADIUS_M, GRAVITY_M_S2
 from football.packet_table import Floats
+from simulator.runs import runs_of
 from simulator.tracking.chance import Chance, covered, each, spans, wander
 from simulator.tracking.profile import Ball, Hidden, Keys
 from simulator.tracking.true_frames import TrueFrames
@@ -58,8 +59,7 @@ def _set_heights(path: Floats, ball: Ball, rate_hz: int, chance: Chance) -> None
     flying = height > _FLYING_M
     height[flying] += chance.value(ball.height_error_m, "ball.height_error_m") * rng.standard_normal(int(flying.sum()))
     flat_share = chance.value(ball.flat_share, "ball.flat_share")
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flying, [False]]).astype(int)))
-    for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+    for begin, end in runs_of(flying):
         if rng.random() < flat_share:
             height[begin:end] = 0.0
     ground_m = chance.value(ball.ground_height_m, "ball.ground_height_m")
@@ -88,15 +88,10 @@ def _hidden(true: TrueFrames, hidden: Hidden | None, chance: Chance) -> list[sli
         return []
     near_m = chance.value(hidden.within_m, "ball.hidden.within_m")
     away_m = np.hypot(*np.moveaxis(true.bodies[:, :, :2] - true.ball[:, None, :2], 2, 0))
-    near = (away_m < near_m).any(axis=1)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], near, [False]]).astype(int)))
+    times = runs_of((away_m < near_m).any(axis=1))
     share = chance.value(hidden.share, "ball.hidden.share")
-    drawn = chance.stream("ball.hidden").random(len(edges) // 2) < share
-    return [
-        slice(a, b)
-        for a, b, is_hidden in zip(edges[::2].tolist(), edges[1::2].tolist(), drawn, strict=True)
-        if is_hidden
-    ]
+    drawn = chance.stream("ball.hidden").random(len(times)) < share
+    return [slice(*time) for time, is_hidden in zip(times, drawn, strict=True) if is_hidden]
 
 
 # -- keyframes ----------------------------------------------------------------------------------------------------

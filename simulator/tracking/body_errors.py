@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from football.packet_table import Floats
+from simulator.runs import runs_of
 from simulator.tracking.chance import Chance, covered, each, spans, wander
 from simulator.tracking.profile import Bodies, Swaps, View
 from simulator.tracking.true_frames import TrueFrames
@@ -106,8 +107,7 @@ class BroadcastView:
         moved[1:] = np.nan_to_num(np.nanmean(np.diff(np.where(unseen[:, :, None], np.nan, at), axis=0), axis=1))
         moved = np.cumsum(moved, axis=0)
         for column in range(at.shape[1]):
-            edges = np.flatnonzero(np.diff(np.concatenate([[False], unseen[:, column], [False]]).astype(int)))
-            for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            for begin, end in runs_of(unseen[:, column]):
                 if begin == 0 or not np.isfinite(at[begin - 1, column, 0]):
                     at[begin:end, column] = np.nan
                     continue
