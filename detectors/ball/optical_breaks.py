@@ -163,8 +163,8 @@ class OpticalBreaks:
         self._noise_m = max(sampling.jitter_m, NOISE_MIN_M)
         self._period_us = sampling.period_us
         self._smoothing_s = sheet.quality.ball_smoothing_s
-        # Errors of neighbours that were smoothed are alike, so a velocity errs so many times more than they tell.
         width = self._smoothing_s * 1e6 / sampling.period_us
+        # Errors of neighbours that were smoothed are alike, so a velocity errs so many times more than they tell.
         self._slope_factor = math.sqrt(max(1.0, 2.0 * math.sqrt(math.pi) * width))
         bent = min(math.ceil(BENT_WIDTHS * width), BENT_STATES_MOST)
         more = states_for(sampling.jitter_m) - STATES_AFTER + bent

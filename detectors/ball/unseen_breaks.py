@@ -32,7 +32,7 @@ TURNED_M_S, TURNED_SHARE = 2.0, 0.3
 MEET_M = 0.5
 #: Least change of velocity.
 CHANGE_MIN_M_S = 1.0
-#: Standard error of a change, for those who ask: two velocities of a few positions each.
+#: Standard error of a change, as of two velocities of a few positions each.
 _NOISE_M_S = 0.3
 
 
@@ -92,7 +92,7 @@ def _is_played(before: Vector, after: Vector) -> bool:
 
 
 def _meeting_s(lost: Way, found: Way, gap_s: float) -> float | None:
-    """How long after the loss the two ways are nearest over the ground, if they meet while the ball was lost."""
+    """How long after the loss the two ways meet over the ground; None if they do not while the ball was lost."""
     vx, vy = (a - b for a, b in zip(lost.velocity_m_s[:2], found.velocity_m_s[:2], strict=True))
     x, y = (a - b for a, b in zip(lost.place_m[:2], _place(found, -gap_s)[:2], strict=True))
     square = vx * vx + vy * vy
