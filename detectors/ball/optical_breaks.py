@@ -75,9 +75,10 @@ STATES_AFTER, AFTER_US = 3, 140_000
 #: Noise of positions for which these are chosen, and the most that noisier ones need: contacts follow each other.
 JITTER_M = 0.012
 STATES_AFTER_MOST = 7
-#: Positions that suffice behind a break if the ball was lost then, and how much longer it may be lost.
+#: Positions that suffice behind a break if the ball was lost then.
 STATES_BEFORE_LOSS = 2
-LOST_MAX_US = 240_000
+#: How much later than the positions behind it come, a break that was seen may be reported: some may be missing.
+MISSING_US = 240_000
 #: Where positions are smoothed, so many widths of the filter more before and after a break, at most so many positions.
 BENT_WIDTHS, BENT_STATES_MOST = 1.0, 20
 #: A break that fits best up to so many positions earlier is still this one.
@@ -171,7 +172,7 @@ class OpticalBreaks:
         self._pair_reach = PAIR_REACH + bent
         self._before = max(STATES_BEFORE, math.ceil(BEFORE_US / sampling.period_us)) + more
         self._after = max(STATES_AFTER, math.ceil(AFTER_US / sampling.period_us)) + more
-        self.fit_horizon_us = (self._after + _LATE + 1) * sampling.period_us + LOST_MAX_US
+        self.fit_horizon_us = (self._after + _LATE + 1) * sampling.period_us + MISSING_US
         self.horizon_us = max(self.fit_horizon_us, GAP_MAX_US + (STATES_FOUND + 2) * sampling.period_us)
         warm_up()
 
@@ -227,7 +228,7 @@ class OpticalBreaks:
             return None
         held = positions[-1][1:] == positions[-2][1:]
         fit = None if held else _one_break(positions, self._smoothing_s)
-        if fit is None or now_us - fit.at_us > self.fit_horizon_us:
+        if fit is None or now_us - fit.at_us > self.horizon_us:
             return None
         few = STATES_BEFORE_LOSS <= len(positions) - 1 - fit.at < self._after
         return self._sure_break(trail.source, fit) if few else None

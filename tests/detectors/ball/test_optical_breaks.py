@@ -276,18 +276,23 @@ def test_a_kick_that_was_not_seen_is_dated_where_the_ball_left_its_kicker(seed: 
 
 
 @pytest.mark.parametrize(
-    ("lost_s", "held", "expected"),
-    [(1.14, False, ["home_6"]), (1.14, True, []), (1.06, False, ["home_6"])],
-    ids=["three places", "one place three times", "one place, and where it is found"],
+    ("lost_s", "held", "found_s", "expected"),
+    [
+        (1.14, False, 1.4, ["home_6"]),
+        (1.14, False, 2.2, ["home_6"]),
+        (1.14, True, 1.4, []),
+        (1.06, False, 1.4, ["home_6"]),
+    ],
+    ids=["three places", "for a second", "one place three times", "one place, and where it is found"],
 )
 def test_a_ball_that_is_lost_just_after_it_was_trapped_was_trapped(
-    lost_s: float, held: bool, expected: list[str]
+    lost_s: float, held: bool, found_s: float, expected: list[str]
 ) -> None:
-    states = ball([(0.0, 0.0, 0.0, 0.1), (1.0, 10.0, 0.0, 0.1), (2.0, 11.5, 0.5, 0.1)])
+    states = ball([(0.0, 0.0, 0.0, 0.1), (1.0, 10.0, 0.0, 0.1), (3.0, 13.0, 1.0, 0.1)])
     if held:
         states = repeated(states, 1.04, 1.3)
     found = [e for e in states if e.ts_us < lost_s * 1e6]
-    for i, event in enumerate(e for e in states if e.ts_us >= 1.4e6):
+    for i, event in enumerate(e for e in states if e.ts_us >= found_s * 1e6):
         found.append(msgspec.structs.replace(event, payload=msgspec.structs.replace(event.payload, run=i + 1)))  # type: ignore[type-var]
     assert [payload(e).player for e in hits(found, player("home_6", 10.3, 0.2)) if e.kind == "hit"] == expected
 
