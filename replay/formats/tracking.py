@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from detectors.signals.sampling import with_jitter
 from football.errors import TrackingError
 from football.input_quality import InputFinding
-from football.match_sheet import MatchSheet, Period, Player, Quality, Team
+from football.match_sheet import MatchSheet, Period, Player, Quality
 from football.packet_table import Floats
 from football.packets import RejectedRecord, raw_kind
 from football.recording import Recording, Track, flag_track, measured_jitter_m, rate_hz, track_order
@@ -38,6 +38,7 @@ from replay.formats.missing import with_positions
 from replay.formats.periods import in_line, period_numbers
 from replay.formats.pitch_size import UNKNOWN_M, with_pitch
 from replay.formats.smoothing import ball_smoothing
+from replay.formats.team_names import sides_of
 from replay.formats.times import check_restarts, check_unit, from_zero, in_order, too_short
 
 Codes = npt.NDArray[np.int64]
@@ -63,8 +64,6 @@ TEXTS = ("object_id", "team", FLAG, PERIOD, WIDE)
 
 #: Ends of the names of long tables.
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
-
-_SIDES: dict[str, Team] = {"home": "home", "away": "away"}
 
 #: Microseconds; an event time further from zero is taken for nonsense that no packet can hold.
 _TIME_MAX_US = 2**53
@@ -118,14 +117,11 @@ def read_long_table(
     if not any(raw_kind(track.transmitter) == "raw.ball" for track in tracks):
         raise TrackingError(f"{path}: no ball: no row has the object_id 'ball'")
     sheet_path = sheet_path or sheet_next_to(path)
+    given: tuple[InputFinding, ...] = ()
     if sheet_path is not None:
         sheet = read_sheet(sheet_path, pitch)
     else:
-        players = _players_from_rows(objects, codes, *_texts(table, "team", path))
-        with within_limits(path):
-            sheet = MatchSheet(
-                path.name.partition(".")[0] or path.stem, length_m=pitch[0], width_m=pitch[1], players=players
-            )
+        sheet, given = _sheet_from_rows(path, pitch, objects, codes, *_texts(table, "team", path))
     check_unit(path, tracks)
     check_restarts(path, tracks)
     tracks, nowhere = with_positions(tracks)
@@ -140,7 +136,8 @@ def read_long_table(
     sheet, sized = with_pitch(sheet, tracks, is_known=is_known)
     sheet, kept = with_goalkeepers(sheet, tracks)
     smoothing_s, smoothed = ball_smoothing(tracks)
-    given = () if sheet_path is not None else (no_sheet((sheet.length_m, sheet.width_m)),)
+    if sheet_path is None:
+        given = (no_sheet((sheet.length_m, sheet.width_m)), *given)
     with within_limits(path):
         findings = (*given, *sized, *kept, *joined, *nowhere, *unordered, *shifted, *smoothed, *too_short(tracks))
         return Recording(_with_quality(sheet, tracks, smoothing_s), tracks, tuple(rejected), findings)
@@ -273,17 +270,25 @@ def _flag(table: pa.Table, times_us: Floats, usable: Codes, path: Path) -> tuple
     return () if track is None else (track,)
 
 
-def _players_from_rows(objects: list[str], codes: Codes, teams: list[str], team_codes: Codes) -> tuple[Player, ...]:
-    """Return the objects of either team; an object that changes team belongs to its more frequent one."""
-    players: list[Player] = []
+def _sheet_from_rows(
+    path: Path, pitch: tuple[float, float], objects: list[str], codes: Codes, teams: list[str], team_codes: Codes
+) -> tuple[MatchSheet, tuple[InputFinding, ...]]:
+    """A sheet with the objects of either team; an object that changes team belongs to its more frequent one."""
+    of_objects: dict[str, str] = {}
     for index, name in enumerate(objects):
         rows = team_codes[codes == index]
         known = rows[rows >= 0]
-        team = teams[int(np.bincount(known).argmax())] if len(known) else ""
-        side = _SIDES.get(team.strip().lower())
-        if side is not None and _is_id(name):  # rows of other names are rejected
-            players.append(Player(name, side, shirt=shirt_in(name)))
-    return tuple(sorted(players, key=lambda p: (p.team == "away", p.shirt or 0, p.object_id)))
+        if _is_id(name) and raw_kind(name) != "raw.ball":  # rows of other names are rejected
+            of_objects[name] = teams[int(np.bincount(known).argmax())] if len(known) else ""
+    sides, findings = sides_of(list(of_objects.values()))
+    players = [Player(name, sides[team], shirt=shirt_in(name)) for name, team in of_objects.items() if team in sides]
+    players.sort(key=lambda p: (p.team == "away", p.shirt or 0, p.object_id))
+    called = sides.items() if findings else ()
+    names: dict[str, str] = {side: team for team, side in called if is_text(team) and any(map(str.isalpha, team))}
+    match_id = path.name.partition(".")[0] or path.stem
+    with within_limits(path):
+        sheet = MatchSheet(match_id, length_m=pitch[0], width_m=pitch[1], players=tuple(players), **names)
+    return sheet, findings
 
 
 def _is_id(name: str) -> bool:
