@@ -38,7 +38,7 @@ from replay.formats.missing import with_positions
 from replay.formats.periods import in_line, period_numbers
 from replay.formats.pitch_size import UNKNOWN_M, with_pitch
 from replay.formats.smoothing import ball_smoothing
-from replay.formats.team_names import sides_of
+from replay.formats.teams import apart, sides_of
 from replay.formats.times import check_restarts, check_unit, from_zero, in_order, too_short
 
 Codes = npt.NDArray[np.int64]
@@ -110,6 +110,8 @@ def read_long_table(
         raise TrackingError(f"{path}: {len(objects)} objects; at most {SOURCES_MAX}")
     times_us, x_m, y_m, z_m = _numbers(table, path)
     times_us, periods, joined = _in_line(table, times_us, path)
+    teams, team_codes = _texts(table, "team", path)
+    objects, codes, shared = apart(objects, codes, teams, team_codes, times_us)
     names = np.array([*objects, ""], dtype=object)[codes]
     usable, unusable = _usable(rows, path.name, names, times_us, x_m, y_m, z_m)
     rejected = [*rows.rejected, *unusable]
@@ -121,7 +123,7 @@ def read_long_table(
     if sheet_path is not None:
         sheet = read_sheet(sheet_path, pitch)
     else:
-        sheet, given = _sheet_from_rows(path, pitch, objects, codes, *_texts(table, "team", path))
+        sheet, given = _sheet_from_rows(path, pitch, objects, codes, teams, team_codes)
     check_unit(path, tracks)
     check_restarts(path, tracks)
     tracks, nowhere = with_positions(tracks)
@@ -139,7 +141,18 @@ def read_long_table(
     if sheet_path is None:
         given = (no_sheet((sheet.length_m, sheet.width_m)), *given)
     with within_limits(path):
-        findings = (*given, *sized, *kept, *joined, *nowhere, *unordered, *shifted, *smoothed, *too_short(tracks))
+        findings = (
+            *given,
+            *shared,
+            *sized,
+            *kept,
+            *joined,
+            *nowhere,
+            *unordered,
+            *shifted,
+            *smoothed,
+            *too_short(tracks),
+        )
         return Recording(_with_quality(sheet, tracks, smoothing_s), tracks, tuple(rejected), findings)
 
 

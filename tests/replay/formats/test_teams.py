@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from replay.formats.team_names import sides_of
+from replay.formats.teams import apart, sides_of
 from replay.formats.tracking import read_tracking
 
 
@@ -67,3 +68,55 @@ def test_the_players_of_a_table_play_for_its_teams(
     assert (recording.sheet.home, recording.sheet.away) == names
     found = [finding for finding in recording.findings if finding.code == "teams"]
     assert len(found) == (labels != ("home", "away"))
+
+
+Row = tuple[str, str, float]
+
+
+def split_rows(rows: Sequence[Row]) -> tuple[list[str], int]:
+    """The object of each of some rows (id, team, time in microseconds) afterwards, and the number of findings."""
+    objects, teams = sorted({row[0] for row in rows}), sorted({row[1] for row in rows if row[1]})
+    codes = np.array([objects.index(row[0]) for row in rows])
+    team_codes = np.array([teams.index(row[1]) if row[1] else -1 for row in rows])
+    names, new, findings = apart(objects, codes, teams, team_codes, np.array([row[2] for row in rows]))
+    return [names[code] for code in new.tolist()], len(findings)
+
+
+def test_a_shirt_number_that_both_teams_have_is_two_players() -> None:
+    rows = [row for t in range(5) for row in (("7", "home", t), ("7", "away", t), ("9", "home", t), ("ball", "", t))]
+    names, found = split_rows(rows)
+    assert names == ["home_7", "away_7", "9", "ball"] * 5
+    assert found == 1
+
+
+def test_a_player_who_is_given_to_the_other_team_for_a_while_is_one() -> None:
+    rows = [("7", "away" if t in (3, 4) else "home", float(t)) for t in range(20)]
+    assert split_rows(rows) == (["7"] * 20, 0)
+
+
+def test_rows_that_are_there_twice_and_balls_are_not_split_rows() -> None:
+    twice = [("7", "home", t // 2) for t in range(20)] + [("7", "away", 30.0)]
+    assert split_rows(twice) == (["7"] * 21, 0)
+    balls = [("ball", team, float(t)) for t in range(5) for team in ("home", "away")]
+    assert split_rows(balls) == (["ball"] * 10, 0)
+
+
+def test_an_id_that_another_object_has_is_not_given_again() -> None:
+    rows = [row for t in range(5) for row in (("7", "home", t), ("7", "away", t), ("home_7", "home", t))]
+    assert split_rows(rows) == (["7", "7", "home_7"] * 5, 0)
+
+
+def test_a_table_of_shirt_numbers_is_read(tmp_path: Path) -> None:
+    rows = [
+        (40 * i, name, team, x, y, 0.0)
+        for i in range(5)
+        for name, team, x, y in [("ball", "ball", 0.0, 0.0)]
+        + [(str(n), team, n * side, 3.0) for team, side in (("home", -1.0), ("away", 1.0)) for n in range(1, 12)]
+    ]
+    path = tmp_path / "shirts.parquet"
+    pd.DataFrame(rows, columns=["t_ms", "object_id", "team", "x", "y", "z"]).to_parquet(path)
+    recording = read_tracking(str(path))
+    assert [(p.object_id, p.team, p.shirt) for p in recording.sheet.players] == [
+        (f"{team}_{n}", team, n) for team in ("home", "away") for n in range(1, 12)
+    ]
+    assert [finding.code for finding in recording.findings if finding.code == "shared ids"] == ["shared ids"]
