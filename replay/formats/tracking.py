@@ -13,6 +13,7 @@ time, no object) is returned in ``Recording.rejected``.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -24,7 +25,7 @@ import pyarrow.compute as pc
 from detectors.signals.sampling import with_jitter
 from football.errors import TrackingError
 from football.input_quality import InputFinding
-from football.match_sheet import MatchSheet, Period, Player, Quality
+from football.match_sheet import MatchSheet, Period, Player, Quality, Team
 from football.packet_table import Floats
 from football.packets import RejectedRecord, raw_kind
 from football.recording import Recording, Track, flag_track, measured_jitter_m, rate_hz, track_order
@@ -40,6 +41,7 @@ from replay.formats.pitch_size import UNKNOWN_M, with_pitch
 from replay.formats.smoothing import ball_smoothing
 from replay.formats.teams import apart, sides_of
 from replay.formats.times import check_restarts, check_unit, from_zero, in_order, too_short
+from replay.formats.unnamed import SQUAD_MAX, with_unnamed
 
 Codes = npt.NDArray[np.int64]
 
@@ -64,6 +66,12 @@ TEXTS = ("object_id", "team", FLAG, PERIOD, WIDE)
 
 #: Ends of the names of long tables.
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
+
+#: Ids of a table; a picture's tracker gives a player a new one whenever it has lost him.
+_IDS_MAX = 100_000
+
+#: Teams in its column, with officials, balls and others.
+_TEAMS_MAX = 100
 
 #: Microseconds; an event time further from zero is taken for nonsense that no packet can hold.
 _TIME_MAX_US = 2**53
@@ -106,11 +114,13 @@ def read_long_table(
     rows = _rows(path)
     table = rows.table
     objects, codes = _texts(table, "object_id", path)
-    if len(objects) > SOURCES_MAX:
-        raise TrackingError(f"{path}: {len(objects)} objects; at most {SOURCES_MAX}")
+    if len(objects) > _IDS_MAX:
+        raise TrackingError(f"{path}: {len(objects)} objects; at most {_IDS_MAX}")
     times_us, x_m, y_m, z_m = _numbers(table, path)
     times_us, periods, joined = _in_line(table, times_us, path)
     teams, team_codes = _texts(table, "team", path)
+    if len(teams) > _TEAMS_MAX:
+        raise TrackingError(f"{path}: column team has {len(teams)} teams; at most {_TEAMS_MAX}")
     objects, codes, shared = apart(objects, codes, teams, team_codes, times_us)
     names = np.array([*objects, ""], dtype=object)[codes]
     usable, unusable = _usable(rows, path.name, names, times_us, x_m, y_m, z_m)
@@ -120,10 +130,11 @@ def read_long_table(
         raise TrackingError(f"{path}: no ball: no row has the object_id 'ball'")
     sheet_path = sheet_path or sheet_next_to(path)
     given: tuple[InputFinding, ...] = ()
+    unknown: dict[str, Team] = {}
     if sheet_path is not None:
         sheet = read_sheet(sheet_path, pitch)
     else:
-        sheet, given = _sheet_from_rows(path, pitch, objects, codes, teams, team_codes)
+        sheet, unknown, given = _sheet_from_rows(path, pitch, objects, codes, teams, team_codes)
     check_unit(path, tracks)
     check_restarts(path, tracks)
     tracks, nowhere = with_positions(tracks)
@@ -134,6 +145,11 @@ def read_long_table(
     if not sheet.periods:
         begun = tuple(Period(period.number, period.from_us + by_us) for period in periods)
         sheet = msgspec.structs.replace(sheet, periods=begun)
+    tracks, unnamed, followed = with_unnamed(tracks, unknown)
+    if len(tracks) > SOURCES_MAX:
+        raise TrackingError(f"{path}: {len(tracks)} objects; at most {SOURCES_MAX}")
+    with within_limits(path):
+        sheet = msgspec.structs.replace(sheet, players=(*sheet.players, *unnamed))
     is_known = pitch != UNKNOWN_M or (sheet_path is not None and says_pitch(sheet_path))
     sheet, sized = with_pitch(sheet, tracks, is_known=is_known)
     sheet, kept = with_goalkeepers(sheet, tracks)
@@ -144,6 +160,7 @@ def read_long_table(
         findings = (
             *given,
             *shared,
+            *followed,
             *sized,
             *kept,
             *joined,
@@ -285,23 +302,29 @@ def _flag(table: pa.Table, times_us: Floats, usable: Codes, path: Path) -> tuple
 
 def _sheet_from_rows(
     path: Path, pitch: tuple[float, float], objects: list[str], codes: Codes, teams: list[str], team_codes: Codes
-) -> tuple[MatchSheet, tuple[InputFinding, ...]]:
-    """A sheet with the objects of either team; an object that changes team belongs to its more frequent one."""
+) -> tuple[MatchSheet, dict[str, Team], tuple[InputFinding, ...]]:
+    """A sheet with the objects of either team; an object that changes team belongs to its more frequent one.
+
+    Of a team with more objects than any squad has, these are no players, but apart, with the team of each.
+    """
+    known = (codes >= 0) & (team_codes >= 0)
+    counts = np.bincount(codes[known] * len(teams) + team_codes[known], minlength=len(objects) * len(teams))
     of_objects: dict[str, str] = {}
-    for index, name in enumerate(objects):
-        rows = team_codes[codes == index]
-        known = rows[rows >= 0]
+    for name, own in zip(objects, counts.reshape(len(objects), -1), strict=True):
         if _is_id(name) and raw_kind(name) != "raw.ball":  # rows of other names are rejected
-            of_objects[name] = teams[int(np.bincount(known).argmax())] if len(known) else ""
+            of_objects[name] = teams[int(own.argmax())] if own.any() else ""
     sides, findings = sides_of(list(of_objects.values()))
-    players = [Player(name, sides[team], shirt=shirt_in(name)) for name, team in of_objects.items() if team in sides]
+    sided = {name: sides[team] for name, team in of_objects.items() if team in sides}
+    squads = Counter(sided.values())
+    unknown = {name: side for name, side in sided.items() if squads[side] > SQUAD_MAX}
+    players = [Player(name, side, shirt=shirt_in(name)) for name, side in sided.items() if name not in unknown]
     players.sort(key=lambda p: (p.team == "away", p.shirt or 0, p.object_id))
     called = sides.items() if findings else ()
     names: dict[str, str] = {side: team for team, side in called if is_text(team) and any(map(str.isalpha, team))}
     match_id = path.name.partition(".")[0] or path.stem
     with within_limits(path):
         sheet = MatchSheet(match_id, length_m=pitch[0], width_m=pitch[1], players=tuple(players), **names)
-    return sheet, findings
+    return sheet, unknown, findings
 
 
 def _is_id(name: str) -> bool:

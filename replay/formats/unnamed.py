@@ -1,18 +1,46 @@
-"""Players whom a provider tracks without knowing who they are.
+"""Players who are tracked without anybody knowing who they are.
 
-Tracking from television pictures gives each sight of a player a new id until it knows him. His team is known. Such
-sights are joined to as few players as were seen at once, so that a team does not get hundreds of them.
+Tracking from pictures gives a player a new id when it finds him again, until it knows him. His team is known. Such
+sights are joined to as few players as were seen at once, so that a team does not get hundreds of them: a sight goes on
+with the player who was lost near where it begins, shortly before, or with one who has been out of sight for long.
 """
 
 from __future__ import annotations
 
+import math
+
+import msgspec
 import numpy as np
 
+from football.input_quality import InputFinding
 from football.match_sheet import TEAMS, Player, Team
 from football.recording import Track, track_order
 
 #: A player is taken for the next sight after he has been out of sight for so long: he may be anywhere by then.
 UNSEEN_US = 5_000_000
+
+#: One who was lost more recently is found no farther away than he can have run meanwhile, and a step.
+RUN_M_S, STEP_M = 9.0, 1.5
+
+
+#: No squad has more players: more objects of a team are sights.
+SQUAD_MAX = 40
+
+
+def with_unnamed(
+    tracks: tuple[Track, ...], sides: dict[str, Team]
+) -> tuple[tuple[Track, ...], tuple[Player, ...], tuple[InputFinding, ...]]:
+    """As :func:`unnamed_players`, of a table without a match sheet; with a finding if there are any."""
+    if not sides:
+        return tracks, (), ()
+    tracks, players = unnamed_players(tracks, sides)
+    found = (
+        f"{len(sides)} ids of players are more than two squads have, as of a tracker that gives a player another id"
+        f" whenever it has lost him: they are joined to {len(players)} players, home_unnamed_1 and so on"
+    )
+    mend = "Ids that stay with a player say more, and who he is"
+    finding = InputFinding("unnamed", "note", found, "", mend)
+    return tracks, tuple(msgspec.structs.replace(player, starts=True) for player in players), (finding,)
 
 
 def unnamed_players(tracks: tuple[Track, ...], sides: dict[str, Team]) -> tuple[tuple[Track, ...], tuple[Player, ...]]:
@@ -39,11 +67,20 @@ def unnamed_players(tracks: tuple[Track, ...], sides: dict[str, Team]) -> tuple[
 def _joined(sights: list[Track]) -> list[list[Track]]:
     """The sights of each player, in order of time; none of them overlap."""
     players: list[list[Track]] = []
-    for sight in sorted(sights, key=lambda track: (int(track.ts_us.min()), track.transmitter)):
-        begin_us = int(sight.ts_us.min())
-        free = (one for one in players if begin_us - int(one[-1].ts_us.max()) >= UNSEEN_US)
-        if (player := next(free, None)) is None:
-            players.append([sight])
+    for sight in sorted(sights, key=lambda track: (int(track.ts_us[0]), track.transmitter)):
+        free = [(_apart_m(one[-1], sight), n) for n, one in enumerate(players) if one[-1].ts_us[-1] < sight.ts_us[0]]
+        apart_m, nearest = min(free, default=(math.inf, 0))
+        if apart_m < math.inf:
+            players[nearest].append(sight)
         else:
-            player.append(sight)
+            players.append([sight])
     return players
+
+
+def _apart_m(last: Track, sight: Track) -> float:
+    """How far a sight begins from where a player was lost, if he can be its player; as far as can be if long ago."""
+    unseen_s = int(sight.ts_us[0] - last.ts_us[-1]) * 1e-6
+    if unseen_s * 1e6 >= UNSEEN_US:
+        return RUN_M_S * UNSEEN_US * 1e-6 + STEP_M
+    apart_m = math.hypot(sight.x_m[0] - last.x_m[-1], sight.y_m[0] - last.y_m[-1])
+    return apart_m if apart_m < RUN_M_S * unseen_s + STEP_M else math.inf

@@ -168,10 +168,13 @@ def test_players_whom_nobody_knows_become_as_few_as_were_seen_at_once(tmp_path: 
     assert all(np.all(np.diff(track.ts_us) > 0) for track in recording.tracks)
 
 
-def test_a_sight_right_after_another_one_is_of_another_player(tmp_path: Path) -> None:
-    frames = [*([[sight(11, 1.0)]] * 10), *([[]] * 30), *([[sight(12, 2.0)]] * 10)]
+@pytest.mark.parametrize(("x_m", "players"), [(35.0, 2), (2.0, 1)], ids=["far away", "near"])
+def test_a_sight_right_after_another_one_is_of_another_player_if_it_is_far_away(
+    tmp_path: Path, x_m: float, players: int
+) -> None:
+    frames = [*([[sight(11, 1.0)]] * 10), *([[]] * 30), *([[sight(12, x_m)]] * 10)]
     tracks = [track.transmitter for track in skillcorner(tmp_path, frames).tracks]
-    assert tracks == ["home_unnamed_1", "home_unnamed_2", "ball"]
+    assert tracks == [*(f"home_unnamed_{n}" for n in range(1, players + 1)), "ball"]
 
 
 def test_whom_a_sheet_of_the_user_leaves_out_stays_a_stranger(tmp_path: Path) -> None:

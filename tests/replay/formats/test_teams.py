@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from football.errors import TrackingError
 from replay.formats.teams import apart, sides_of
 from replay.formats.tracking import read_tracking
 
@@ -120,3 +121,11 @@ def test_a_table_of_shirt_numbers_is_read(tmp_path: Path) -> None:
         (f"{team}_{n}", team, n) for team in ("home", "away") for n in range(1, 12)
     ]
     assert [finding.code for finding in recording.findings if finding.code == "shared ids"] == ["shared ids"]
+
+
+def test_a_table_with_a_team_for_each_row_is_refused(tmp_path: Path) -> None:
+    rows = [(40 * i, "ball" if i % 2 else f"p{i}", f"team {i}", 0.1 * i, 0.0) for i in range(300)]
+    path = tmp_path / "teams.parquet"
+    pd.DataFrame(rows, columns=["t_ms", "object_id", "team", "x", "y"]).to_parquet(path)
+    with pytest.raises(TrackingError, match="column team has 300 teams; at most 100"):
+        read_tracking(str(path))
