@@ -23,7 +23,7 @@ import numpy as np
 from detectors.signals.sampling import with_jitter
 from football.errors import TrackingError
 from football.input_quality import InputFinding
-from football.match_sheet import MatchSheet, Period, Player, Quality, Team
+from football.match_sheet import TEAMS, MatchSheet, Period, Player, Quality, Team
 from football.recording import Recording, Track, flag_track, measured_jitter_m, track_order
 from football.untrusted import NUMBER_MAX, ROWS_MAX, SOURCES_MAX, UntrustedError
 from football.untrusted_files import check_expanded
@@ -32,7 +32,7 @@ from replay.formats.match_sheets import read_sheet, says_pitch, within_limits
 from replay.formats.periods import PAUSE_US
 from replay.formats.pitch_size import UNKNOWN_M, with_pitch
 from replay.formats.smoothing import ball_smoothing
-from replay.formats.unnamed import unnamed_players
+from replay.formats.unnamed import IDS_MAX, unnamed_players
 
 #: provider -> (kloppy module, its loader, names of the files it takes; the first is the positions).
 PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -90,7 +90,10 @@ def read_kloppy(
         sheet = read_sheet(sheet_path, pitch) if sheet_path else _sheet(dataset.metadata, match_id, pitch)
         # Whom a sheet of the user leaves out is a stranger.
         listed = sides.keys() if sheet_path else {player.object_id for player in sheet.players}
-        tracks, unnamed = unnamed_players(tracks, {name: side for name, side in sides.items() if name not in listed})
+        others = {name: side for name, side in sides.items() if name not in listed and side in TEAMS}
+        tracks, unnamed = unnamed_players(tracks, others)
+        if len(tracks) > SOURCES_MAX:
+            raise UntrustedError(f"more than {SOURCES_MAX} objects")
         sheet = msgspec.structs.replace(
             sheet, periods=_periods(dataset.metadata, starts), players=(*sheet.players, *unnamed)
         )
@@ -177,8 +180,8 @@ def _tracks(dataset: Any, starts: dict[int, int], *, has_flag: bool) -> tuple[tu
     for frame in dataset.records:
         ts_us = starts[frame.period.id] + round(frame.timestamp.total_seconds() * 1e6)
         left -= 1 + len(frame.players_data)
-        if left < 0 or len(rows) > SOURCES_MAX:
-            raise UntrustedError(f"more than {ROWS_MAX} positions, or {SOURCES_MAX} objects")
+        if left < 0 or len(rows) > IDS_MAX:
+            raise UntrustedError(f"more than {ROWS_MAX} positions, or {IDS_MAX} objects")
         if abs(ts_us) > NUMBER_MAX:
             raise UntrustedError("a time that cannot be")
         if has_flag and frame.ball_state is not None:

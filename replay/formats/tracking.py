@@ -41,7 +41,7 @@ from replay.formats.pitch_size import UNKNOWN_M, with_pitch
 from replay.formats.smoothing import ball_smoothing
 from replay.formats.teams import apart, sides_of
 from replay.formats.times import check_restarts, check_unit, from_zero, in_order, too_short
-from replay.formats.unnamed import SQUAD_MAX, with_unnamed
+from replay.formats.unnamed import IDS_MAX, SQUAD_MAX, with_unnamed
 
 Codes = npt.NDArray[np.int64]
 
@@ -67,10 +67,7 @@ TEXTS = ("object_id", "team", FLAG, PERIOD, WIDE)
 #: Ends of the names of long tables.
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
 
-#: Ids of a table; a picture's tracker gives a player a new one whenever it has lost him.
-_IDS_MAX = 100_000
-
-#: Teams in its column, with officials, balls and others.
+#: Teams in a table's column, with officials, balls and others.
 _TEAMS_MAX = 100
 
 #: Microseconds; an event time further from zero is taken for nonsense that no packet can hold.
@@ -114,8 +111,8 @@ def read_long_table(
     rows = _rows(path)
     table = rows.table
     objects, codes = _texts(table, "object_id", path)
-    if len(objects) > _IDS_MAX:
-        raise TrackingError(f"{path}: {len(objects)} objects; at most {_IDS_MAX}")
+    if len(objects) > IDS_MAX:
+        raise TrackingError(f"{path}: {len(objects)} objects; at most {IDS_MAX}")
     times_us, x_m, y_m, z_m = _numbers(table, path)
     times_us, periods, joined = _in_line(table, times_us, path)
     teams, team_codes = _texts(table, "team", path)
@@ -145,10 +142,10 @@ def read_long_table(
     if not sheet.periods:
         begun = tuple(Period(period.number, period.from_us + by_us) for period in periods)
         sheet = msgspec.structs.replace(sheet, periods=begun)
-    tracks, unnamed, followed = with_unnamed(tracks, unknown)
-    if len(tracks) > SOURCES_MAX:
-        raise TrackingError(f"{path}: {len(tracks)} objects; at most {SOURCES_MAX}")
     with within_limits(path):
+        tracks, unnamed, followed = with_unnamed(tracks, unknown)
+        if len(tracks) > SOURCES_MAX:
+            raise TrackingError(f"{path}: {len(tracks)} objects; at most {SOURCES_MAX}")
         sheet = msgspec.structs.replace(sheet, players=(*sheet.players, *unnamed))
     is_known = pitch != UNKNOWN_M or (sheet_path is not None and says_pitch(sheet_path))
     sheet, sized = with_pitch(sheet, tracks, is_known=is_known)
@@ -305,7 +302,8 @@ def _sheet_from_rows(
 ) -> tuple[MatchSheet, dict[str, Team], tuple[InputFinding, ...]]:
     """A sheet with the objects of either team; an object that changes team belongs to its more frequent one.
 
-    Of a team with more objects than any squad has, these are no players, but apart, with the team of each.
+    Of a team with more objects than any squad has, these are no players, but apart, with the team of each; so are
+    people without a team who are as many.
     """
     known = (codes >= 0) & (team_codes >= 0)
     counts = np.bincount(codes[known] * len(teams) + team_codes[known], minlength=len(objects) * len(teams))
@@ -314,10 +312,10 @@ def _sheet_from_rows(
         if _is_id(name) and raw_kind(name) != "raw.ball":  # rows of other names are rejected
             of_objects[name] = teams[int(own.argmax())] if own.any() else ""
     sides, findings = sides_of(list(of_objects.values()))
-    sided = {name: sides[team] for name, team in of_objects.items() if team in sides}
+    sided: dict[str, Team] = {name: sides.get(team, "") for name, team in of_objects.items()}
     squads = Counter(sided.values())
     unknown = {name: side for name, side in sided.items() if squads[side] > SQUAD_MAX}
-    players = [Player(name, side, shirt=shirt_in(name)) for name, side in sided.items() if name not in unknown]
+    players = [Player(name, side, shirt=shirt_in(name)) for name, side in sided.items() if side and name not in unknown]
     players.sort(key=lambda p: (p.team == "away", p.shirt or 0, p.object_id))
     called = sides.items() if findings else ()
     names: dict[str, str] = {side: team for team, side in called if is_text(team) and any(map(str.isalpha, team))}

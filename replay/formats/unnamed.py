@@ -13,8 +13,9 @@ import msgspec
 import numpy as np
 
 from football.input_quality import InputFinding
-from football.match_sheet import TEAMS, Player, Team
+from football.match_sheet import PLAYERS_MAX, TEAMS, Player, Team
 from football.recording import Track, track_order
+from football.untrusted import UntrustedError
 
 #: A player is taken for the next sight after he has been out of sight for so long: he may be anywhere by then.
 UNSEEN_US = 5_000_000
@@ -22,6 +23,9 @@ UNSEEN_US = 5_000_000
 #: One who was lost more recently is found no farther away than he can have run meanwhile, and a step.
 RUN_M_S, STEP_M = 9.0, 1.5
 
+
+#: Ids of a file before sights are joined.
+IDS_MAX = 50_000
 
 #: No squad has more players: more objects of a team are sights.
 SQUAD_MAX = 40
@@ -35,8 +39,8 @@ def with_unnamed(
         return tracks, (), ()
     tracks, players = unnamed_players(tracks, sides)
     found = (
-        f"{len(sides)} ids of players are more than two squads have, as of a tracker that gives a player another id"
-        f" whenever it has lost him: they are joined to {len(players)} players, home_unnamed_1 and so on"
+        f"{len(sides)} ids are more than squads have, as of a tracker that gives a player another id whenever it has"
+        f" lost him: they are joined to {len(players)} players, home_unnamed_1 and so on"
     )
     mend = "Ids that stay with a player say more, and who he is"
     finding = InputFinding("unnamed", "note", found, "", mend)
@@ -48,32 +52,42 @@ def unnamed_players(tracks: tuple[Track, ...], sides: dict[str, Team]) -> tuple[
 
     Args:
         tracks: those of a recording.
-        sides: the teams of the players who are not on its sheet.
+        sides: the teams of those who are not on its sheet; empty of one who has none.
 
     Returns:
-        The tracks, with one for each unnamed player instead of his sights, and these players (``home_unnamed_1`` ...).
+        The tracks, with one for each unnamed person instead of his sights, and the players among them
+        (``home_unnamed_1`` ...).
     """
-    kept = [track for track in tracks if sides.get(track.transmitter) not in TEAMS]
+    kept = [track for track in tracks if track.transmitter not in sides]
+    everybody: tuple[Team, ...] = (*TEAMS, "")
     players: list[Player] = []
-    for team in TEAMS:
+    for team in everybody:
         sights = [track for track in tracks if sides.get(track.transmitter) == team]
         for number, joined in enumerate(_joined(sights), 1):
-            players.append(Player(f"{team}_unnamed_{number}", team, starts=False))
+            name = f"{team or 'person'}_unnamed_{number}"
+            if team:
+                players.append(Player(name, team, starts=False))
             columns = zip(*((one.ts_us, one.x_m, one.y_m, one.z_m) for one in joined), strict=True)
-            kept.append(Track(players[-1].object_id, *map(np.concatenate, columns)))
+            kept.append(Track(name, *map(np.concatenate, columns)))
     return tuple(sorted(kept, key=lambda track: track_order(track.transmitter))), tuple(players)
 
 
 def _joined(sights: list[Track]) -> list[list[Track]]:
-    """The sights of each player, in order of time; none of them overlap."""
+    """The sights of each player, in order of time; none of them overlap.
+
+    Raises:
+        UntrustedError: more are seen at once than a match sheet has players.
+    """
     players: list[list[Track]] = []
     for sight in sorted(sights, key=lambda track: (int(track.ts_us[0]), track.transmitter)):
         free = [(_apart_m(one[-1], sight), n) for n, one in enumerate(players) if one[-1].ts_us[-1] < sight.ts_us[0]]
         apart_m, nearest = min(free, default=(math.inf, 0))
         if apart_m < math.inf:
             players[nearest].append(sight)
-        else:
+        elif len(players) < PLAYERS_MAX:
             players.append([sight])
+        else:
+            raise UntrustedError(f"more than {PLAYERS_MAX} players of a team at once")
     return players
 
 

@@ -179,7 +179,11 @@ def test_a_table_of_nothing_but_bad_rows_or_of_a_million_objects_is_refused_shor
     file, count = tmp_path / "match.parquet", 100_000
     ids = pa.array([f"p{n}" for n in range(count)])
     pq.write_table(table(count, object_id=ids), file)
-    with pytest.raises(TrackingError, match=r"match.parquet: 100000 objects; at most 1000"):
+    with pytest.raises(TrackingError, match=r"match.parquet: 100000 objects; at most 50000"):
+        read_tracking(str(file))
+    at_once = table(1_000, object_id=pa.array(["ball", *(f"p{n}" for n in range(999))]), t_ms=pa.array([0.0] * 1_000))
+    pq.write_table(at_once, file)
+    with pytest.raises(TrackingError, match=r"match.parquet: more than 200 players of a team at once"):
         read_tracking(str(file))
     pq.write_table(table(count, t_ms=pa.array([0.0] + [np.nan] * (count - 1))), file)
     rejected = read_tracking(str(file)).rejected

@@ -277,7 +277,7 @@ def test_a_compressed_file_is_read_and_one_that_expands_too_far_is_refused(
 
 def test_positions_objects_and_times_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tracab(tmp_path)
-    for limit, most in (("ROWS_MAX", 4), ("SOURCES_MAX", 1), ("NUMBER_MAX", 10_000)):
+    for limit, most in (("ROWS_MAX", 4), ("IDS_MAX", 1), ("SOURCES_MAX", 1), ("NUMBER_MAX", 10_000)):
         with monkeypatch.context() as patch:
             patch.setattr(kloppy_reader, limit, most)
             with pytest.raises(TrackingError, match=r"more than|a time that cannot be"):

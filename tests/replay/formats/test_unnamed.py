@@ -85,6 +85,17 @@ def test_a_table_whose_ids_change_has_the_players_who_are_there(tmp_path: Path, 
     assert [finding.code for finding in recording.findings if finding.code == "unnamed"] == ["unnamed"]
 
 
+def test_officials_whose_ids_change_are_joined_and_are_no_players(tmp_path: Path) -> None:
+    changing_ids(tmp_path, 30.0)
+    table = pd.read_parquet(tmp_path / "tracker.parquet")
+    referee = table[table.object_id == "ball"].assign(team="referee", x=5.0, y=5.0)
+    referee["object_id"] = [f"r{t_ms // 1000}" for t_ms in referee.t_ms]
+    pd.concat([table, referee]).to_parquet(tmp_path / "tracker.parquet")
+    recording = read_tracking(str(tmp_path / "tracker.parquet"))
+    assert [len(track) for track in recording.tracks if track.transmitter == "person_unnamed_1"] == [300]
+    assert {player.team for player in recording.sheet.players} == {"home", "away"}
+
+
 def test_as_many_ids_as_a_squad_may_have_are_players(tmp_path: Path) -> None:
     recording = changing_ids(tmp_path, 30.0)
     assert 22 < len(recording.sheet.players) <= 2 * SQUAD_MAX
