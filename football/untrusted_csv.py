@@ -39,8 +39,8 @@ class CsvRows(NamedTuple):
     further: int
 
 
-def read_csv(path: Path, columns: Sequence[str]) -> CsvRows:
-    """Read those of some columns that a CSV file has, plain or compressed by gzip.
+def read_csv(path: Path, columns: Sequence[str] | None = None) -> CsvRows:
+    """Read a CSV file, or those of some columns that it has, plain or compressed by gzip.
 
     Cells are separated by commas, semicolons or tabs, whichever the header has most of. Each row is one line.
 
@@ -62,17 +62,17 @@ def read_csv(path: Path, columns: Sequence[str]) -> CsvRows:
         raise UntrustedError(f"not a readable CSV: {error}") from error
 
 
-def _parse(content: bytes, columns: Sequence[str], bytes_max: int) -> CsvRows:
+def _parse(content: bytes, columns: Sequence[str] | None, bytes_max: int) -> CsvRows:
     from pyarrow import csv  # not where positions are decoded
 
     header = content[: content.find(b"\n") + 1 or None]
     separator = max(",;\t", key=lambda mark: header.count(mark.encode()))
     names = [name.strip().strip('"') for name in header.decode("utf-8-sig").strip().split(separator)]
-    chosen = [name for name in names if name in columns]
+    chosen = [name for name in names if columns is None or name in columns]
     if len(chosen) > len(set(chosen)):
         raise UntrustedError("not a readable CSV: a column occurs twice")
     if not chosen:
-        raise UntrustedError(f"its first line names none of the columns {', '.join(columns)}")
+        raise UntrustedError(f"its first line names none of the columns {', '.join(columns or ())}")
     refusals = _Refusals()
     reader = csv.open_csv(
         pa.BufferReader(content),

@@ -6,7 +6,7 @@ is lost. An empty cell is a missing value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,26 +29,28 @@ class TableRows(NamedTuple):
 
     Attributes:
         table: of the file's columns.
-        lines: line of each row in a CSV file; None if rows have no lines.
+        numbers: line of each row in a CSV file, or row in another one; None if they are as in the table.
         rejected: rows that are not in the table.
+        called: what has these numbers.
     """
 
     table: pa.Table
-    lines: Ints | None = None
+    numbers: Ints | None = None
     rejected: Sequence[RejectedRecord] = ()
+    called: str = "line"
 
     def place(self, row: int) -> str:
         """Where a row is in its file."""
-        return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
+        return f"row {row}" if self.numbers is None else f"{self.called} {self.numbers[row]}"
 
 
-def read_csv_table(path: Path, columns: Sequence[str], texts: Sequence[str]) -> TableRows:
-    """Read a long table as CSV, plain or gzip.
+def read_csv_table(path: Path, columns: Sequence[str] | None, is_text: Callable[[str], bool]) -> TableRows:
+    """Read a table as CSV, plain or gzip.
 
     Args:
         path: of the file.
-        columns: columns to read.
-        texts: those of them that are no numbers.
+        columns: columns to read; None for all.
+        is_text: True of one of them that is no number.
 
     Raises:
         FileNotFoundError: there is none.
@@ -63,7 +65,7 @@ def read_csv_table(path: Path, columns: Sequence[str], texts: Sequence[str]) -> 
     good = _not_blank(rows.table)
     for name in rows.table.column_names:
         column = pc.utf8_trim_whitespace(rows.table[name].combine_chunks())
-        if name in texts:
+        if is_text(name):
             arrays[name] = column
             continue
         numeric = np.asarray(pc.match_substring_regex(column, _NUMBER).to_numpy(zero_copy_only=False), np.bool_)

@@ -42,6 +42,7 @@ from replay.formats.smoothing import ball_smoothing
 from replay.formats.teams import apart, sides_of
 from replay.formats.times import check_restarts, check_unit, from_zero, in_order, too_short
 from replay.formats.unnamed import IDS_MAX, SQUAD_MAX, with_unnamed
+from replay.formats.wide_table import is_wide, is_wide_text, long_rows
 
 Codes = npt.NDArray[np.int64]
 
@@ -188,7 +189,9 @@ def _rows(path: Path) -> TableRows:
             raise TrackingError(f"{path}: the file is empty")
         is_csv = path.name.lower().endswith(CSV)
         wanted = (*COLUMNS, HEIGHT, FLAG, PERIOD, WIDE)
-        rows = read_csv_table(path, wanted, TEXTS) if is_csv else TableRows(read_parquet(path, wanted))
+        rows = read_csv_table(path, wanted, TEXTS.__contains__) if is_csv else TableRows(read_parquet(path, wanted))
+        if WIDE in rows.table.column_names and not set(COLUMNS) <= set(rows.table.column_names):
+            rows = _read_wide(path, rows, is_csv=is_csv)
     except FileNotFoundError:
         raise TrackingError(f"{path}: no such file") from None
     except (OSError, UntrustedError) as error:
@@ -197,7 +200,8 @@ def _rows(path: Path) -> TableRows:
     if missing and WIDE in rows.table.column_names:
         raise TrackingError(
             f"{path}: a row has all objects of a frame (column {WIDE}): a tracking table has a row for each object and"
-            f" frame, with {', '.join(COLUMNS)} (metres from the centre spot). A provider's own file is read as"
+            f" frame, with {', '.join(COLUMNS)} (metres from the centre spot), or columns that say time and teams"
+            " (t_ms, ball_x, ball_y, home_7_x, home_7_y and so on). A provider's own file is read as"
             " kloppy:<provider>:<path>[:<meta path>]"
         )
     if missing:
@@ -214,6 +218,12 @@ def _rows(path: Path) -> TableRows:
             " and numbers have a point, no comma"
         )
     return rows
+
+
+def _read_wide(path: Path, rows: TableRows, *, is_csv: bool) -> TableRows:
+    """The long rows of a table with all objects of a frame in one row; ``rows`` if it is none that says the teams."""
+    every = read_csv_table(path, None, is_wide_text) if is_csv else TableRows(read_parquet(path))
+    return long_rows(every) if is_wide(every.table.column_names) else rows
 
 
 def _texts(table: pa.Table, column: str, path: Path) -> tuple[list[str], Codes]:
