@@ -11,6 +11,7 @@ from detectors.emission import make_event
 from detectors.play.alive_flag import flagged, held_against, stopped_by_flag_us
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import LINE_CAUSES, PhaseState, stalled_event, stopped, turned
+from detectors.play.restart_kicks import UNSEEN
 from detectors.signals.official import decided_us
 from football.packets import Packet
 from football.payloads import EventPayload, Scalar, payload_as
@@ -71,4 +72,6 @@ def obeyed_flag(state: PhaseState, p: PhaseParameters, pitch: Pitch, settle_us: 
         return state, NOTHING
     dead = stalled_event(event.ts_us, None, None, None, "flag", since_us)
     after = stopped(state, dead, since_us, state.rest)
-    return msgspec.structs.replace(after, lost_us=state.lost_us), (dead,)
+    # The ball may have gone out: nobody saw it then.
+    line = UNSEEN if state.seen_us < since_us else ""
+    return msgspec.structs.replace(after, line=line, lost_us=state.lost_us), (dead,)

@@ -155,6 +155,22 @@ def test_a_ball_that_appears_anywhere_after_a_stop_was_kicked_there_if_the_flag_
     assert [at_us for kind, _, _, at_us in found if kind == "live"] == [10_000_000] * len(lives)
 
 
+@pytest.mark.parametrize(("lost", "line"), [(True, "unseen"), (False, "")], ids=["lost", "seen"])
+def test_nobody_saw_a_stop_of_which_the_flag_alone_tells_while_the_ball_was_lost(lost: bool, line: str):
+    """So a kick from the goal area may be a goal kick (9.4): it was beyond the line, perhaps."""
+    words = [says(0.0, alive=True), says(6.0, alive=False), says(7.1, alive=False)]
+    on = flying((20.0, 0.0), (3.0, 0.0), 4.5)
+    away: list[Ball] = [None] * 75 if lost else flying((29.0, 0.0), (3.0, 0.0), 3.0)
+    lying: list[Ball] = [(48.0, 5.0, 0.1)] * 150
+    kicked: list[Ball] = [(48.0 - 0.8 * i, 5.0, 0.1) for i in range(25)]
+    events = [*frames([*on, *away, *lying, *kicked], away_1=(48.5, 5.0)), *words]
+    found = fold(PlayPhase(MatchSheet()), sorted(events, key=lambda event: event.ts_us))
+    assert [(one.kind, one.payload.variant, one.payload.detail["line"]) for one in found] == [
+        ("phase.dead", "stop", ""),
+        ("phase.live", "stop", line),
+    ]
+
+
 def throws(number: int, *, seen: bool) -> list[Event]:
     """Balls that vanish at the touchline and come back ten seconds later; ``seen`` ones lie there for three seconds."""
     events: list[Event] = []
