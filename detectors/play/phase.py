@@ -471,7 +471,7 @@ class PlayPhase:
         if live is None:
             played_us = contacts[0].at_us if contacts else now_us - case.moved_us
             at_us = max(played_us - 1, now_us - self.spec.horizon_us, state.turned_us + 1)
-            live = self._unseen.restart(state, at_us, ball, played_us, contacts[0] if contacts else None)
+            live = self._unseen.restart(state, at_us, ball, played_us, contacts)
             if live is None:
                 begun_us = self._unseen.begun_us(state, played_us)
                 live = live_event(state, self.parameters, at_us, ball, NO_REST, begun_us)

@@ -13,6 +13,7 @@ import math
 import msgspec
 
 from detectors.ball.lines import goal_line_part, leaves_us
+from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least, at_most
 from detectors.emission import make_event
 from detectors.play.dead_ball_kicks import (
@@ -365,13 +366,15 @@ class UnseenBall:
         return min(played_us, (left.away_us + left.found_us) // 2)
 
     def restart(
-        self, state: PhaseState, at_us: int, ball: BallState, played_us: int, first: Played | None
+        self, state: PhaseState, at_us: int, ball: BallState, played_us: int, contacts: tuple[Played, ...]
     ) -> Event | None:
         """The restart of a ball that is played on, if its taker has left the place while it was not seen.
 
-        If the ``first`` who plays it then is the taker himself, elsewhere, he has carried it on to where he kicks it.
+        If the first who plays it then is the taker himself, elsewhere, he has carried it on to where he kicks it.
         """
-        p, left_rest = self.parameters, state.left_rest
+        if (kicked := self._from_goal_area(state, at_us, ball, contacts)) is not None:
+            return kicked
+        p, left_rest, first = self.parameters, state.left_rest, contacts[0] if contacts else None
         kick_us = -1 if left_rest is None else left_unseen_us(left_rest, p.rest)
         if left_rest is None or kick_us < 0 or (state.cause == "goal" and not left_rest.shape):
             return None
@@ -388,6 +391,24 @@ class UnseenBall:
             and may_restart(self.pitch, self.kick, state.cause, state.line, left_rest.x_m, left_rest.y_m)
         )
         return live_event(state, p, at_us, ball, left_rest, None, kick_us) if taken else None
+
+    def _from_goal_area(
+        self, state: PhaseState, at_us: int, ball: BallState, contacts: tuple[Played, ...]
+    ) -> Event | None:
+        """The goal kick of a ball that was out over the goal line, and that nobody saw lie: a contact in the area."""
+        if state.cause != "goal line" or state.frame is None:
+            return None
+        end: End = "right" if state.line.startswith("right") else "left"
+        defenders, slack_m = opponents_of(attackers_of(state.attacks_x, end)), self.kick.goal_area_slack_m
+        kicks = [c for c in contacts if c.team == defenders and self.pitch.in_goal_area(c.x_m, c.y_m, end, slack_m)]
+        taker = next((b for b in state.frame.players if kicks and b.object_id == kicks[-1].player), None)
+        if taker is None:
+            return None
+        kick = kicks[-1]
+        taker = msgspec.structs.replace(taker, x_m=kick.x_m, y_m=kick.y_m)
+        rest = Rest(kick.at_us, kick.at_us, kick.x_m, kick.y_m, taker, 0.0)
+        at_us = max(at_us, kick.at_us - 1)
+        return live_event(state, self.parameters, at_us, ball, rest, None, min(kick.at_us, at_us))
 
     def _goal_kick(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, unseen_us: int) -> Rest | None:
         """The rest of a ball that went out over a goal line, in a source that leaves out dead balls, if it flies now.

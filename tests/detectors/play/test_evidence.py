@@ -138,6 +138,32 @@ def quick_throw(rest_s: float, *, received: bool = True) -> tuple[list[Event], f
     return [*scene(way, players), *contacts], thrown_us
 
 
+@pytest.mark.parametrize(
+    ("kicked", "restarts"),
+    [
+        ((-47.4, 4.0), [("restart.goal_kick", "", "home")]),
+        ((-30.0, 4.0), []),
+    ],
+    ids=["from the goal area", "from elsewhere"],
+)
+@pytest.mark.parametrize("taker", ["home_1", "away_9"])
+def test_a_defenders_first_contact_in_his_goal_area_is_the_goal_kick_though_nobody_saw_the_ball_lie(
+    kicked: Point, restarts: list[tuple[str, str, str]], taker: str
+):
+    """The ball goes out over the goal line, and comes back without a rest: the track has lost it then."""
+    way = [*path((-40.0, 10.0), (-56.0, 10.0), 1.0), *stay((-56.0, 10.0), 1.0), *path((-56.0, 10.0), kicked, 0.8)]
+    places = [kicked, (-10.0, 10.0), (5.0, -5.0), (-10.0, 10.0)]
+    contacts = []
+    for start, end in pairwise(places):
+        contacts.append(struck(len(way) * 40_000, *start[:2]))
+        way += path(start, end, 1.2)
+    people = {taker: (kicked[0] - 0.4, kicked[1]), "home_8": (-9.6, 10.0), "away_6": (5.4, -5.0)}
+    found = rows_of(concluded([*scene(way, cast(**people)), *contacts], SHEET, "play.live", "restart."))
+    is_goal_kick = taker == "home_1" and bool(restarts)
+    assert [row for row in found if row[0].startswith("restart")] == (restarts if is_goal_kick else [])
+    assert [row[:2] for row in found if row[0] == "play.live"] == [("play.live", "goal line")]
+
+
 @pytest.mark.parametrize("rest_s", [0.6, 1.4], ids=["quick", "slow"])
 def test_a_throw_in_is_dated_at_the_throw_however_short_the_rest(rest_s: float):
     events, thrown_us = quick_throw(rest_s)
