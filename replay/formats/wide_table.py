@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 
 from football.untrusted import ROWS_MAX, UntrustedError
@@ -91,6 +90,8 @@ def _times_ms(table: pa.Table, name: str) -> Floats:
         return np.asarray(column.cast(pa.duration("us")).cast(pa.int64()).to_numpy(), np.float64) / 1000.0
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return _numbers(table, name) * factor
+    import pandas as pd  # not where other tables are read: it takes 0.2 s
+
     texts = pd.Series(column.to_pylist(), dtype=object)
     seconds = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64)
     if np.isfinite(seconds).any():
