@@ -27,11 +27,15 @@ NUMBER = struct.Struct(">i")
 def main(address: str, arguments: list[str]) -> int:
     """Starts the process and waits until it has ended; returns its exit code, 1 if it was killed."""
     with socket.socket(socket.AF_UNIX) as connection:
+        # A signal waits until the process to pass it on to is known: it would end the launcher alone.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         try:
             pid = _ask(connection, address, arguments)
         except OSError:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
             os.execv(sys.executable, [sys.executable, *arguments])
         signal.signal(signal.SIGTERM, lambda *_: _terminate(pid))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         return _number(connection)
 
 

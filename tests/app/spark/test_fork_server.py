@@ -74,6 +74,28 @@ def test_sigterm_to_the_launcher_ends_the_process(served: Served):
     assert process.returncode == 1, "a process that sleeps for a minute would return 0"
 
 
+def test_a_sigterm_that_comes_before_the_launcher_knows_the_process_ends_it_all_the_same(tmp_path: Path):
+    address = str(tmp_path / "forks")
+    with socket.socket(socket.AF_UNIX) as server, subprocess.Popen(["sleep", "60"]) as sleeper:
+        server.bind(address)
+        server.listen()
+        command = [sys.executable, "-I", "-S", launcher.__file__, address, "-m", "sleeper"]
+        with subprocess.Popen(command) as process:
+            connection, _ = server.accept()
+            with connection:
+                size = launcher.LENGTH.unpack(connection.recv(launcher.LENGTH.size))[0]
+                while size:
+                    size -= len(connection.recv(size))
+                process.send_signal(signal.SIGTERM)
+                connection.sendall(launcher.NUMBER.pack(sleeper.pid))
+                try:
+                    assert sleeper.wait(20) == -signal.SIGTERM
+                finally:
+                    sleeper.kill()
+                connection.sendall(launcher.NUMBER.pack(1))
+        assert process.returncode == 1
+
+
 def test_without_a_server_the_launcher_becomes_the_interpreter(tmp_path: Path):
     (tmp_path / "shown.py").write_text(SHOWN)
     command = [sys.executable, "-I", "-S", launcher.__file__, str(tmp_path / "nobody"), "-m", "shown", "fails"]
