@@ -60,11 +60,14 @@ def apart(
     known = np.flatnonzero((codes >= 0) & (team_codes >= 0))
     pairs = codes[known] * len(teams) + team_codes[known]
     counts = np.bincount(pairs, minlength=len(objects) * len(teams)).reshape(len(objects), len(teams))
+    by_object = known[np.argsort(codes[known], kind="stable")]
+    ends = np.cumsum(counts.sum(axis=1))
+    taken = set(objects)
     shared: list[str] = []
     for code in np.flatnonzero((counts > 0).sum(axis=1) > 1).tolist():
-        rows = known[codes[known] == code]
+        rows = by_object[ends[code] - counts[code].sum() : ends[code]]
         by_team = {f"{teams[team].strip()}_{objects[code]}": team for team in np.flatnonzero(counts[code]).tolist()}
-        if raw_kind(objects[code]) == "raw.ball" or not by_team.keys().isdisjoint(objects):
+        if raw_kind(objects[code]) == "raw.ball" or not by_team.keys().isdisjoint(taken):
             continue
         once = sum(len(np.unique(times_us[rows[team_codes[rows] == team]])) for team in by_team.values())
         if once - len(np.unique(times_us[rows])) < _SHARED_MIN * len(rows):
