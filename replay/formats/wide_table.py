@@ -42,7 +42,7 @@ def long_rows(rows: TableRows) -> TableRows:
     """The rows as those of a long table, object after object.
 
     Raises:
-        UntrustedError: a column is not of numbers, the times are no times, or they are too many.
+        UntrustedError: a column is not of numbers, the times are no times, or there are no positions, or too many.
     """
     table, names = rows.table, rows.table.column_names
     objects, count = _objects(names), table.num_rows
@@ -56,6 +56,8 @@ def long_rows(rows: TableRows) -> TableRows:
     for name, columns in objects.items():
         places = {axis: _numbers(table, column) for axis, column in columns.items()}
         there = np.flatnonzero(~(np.isnan(places["x"]) & np.isnan(places["y"])))
+        if not len(there):  # a substitute who never played
+            continue
         places.setdefault("z", np.full(count, np.nan))
         own: dict[str, object] = {"t_ms": times_ms[there]}
         own |= {"object_id": [name] * len(there), "team": [name.partition("_")[0]] * len(there)}
@@ -63,6 +65,8 @@ def long_rows(rows: TableRows) -> TableRows:
         own |= {kind: column.take(pa.array(there)) for kind, column in others.items()}
         tables.append(pa.table(own))
         at.append(numbers[there])
+    if not tables:
+        raise UntrustedError("nobody has a position in it")
     called = "row" if rows.numbers is None else rows.called
     return TableRows(pa.concat_tables(tables), np.concatenate(at), rows.rejected, called)
 
@@ -87,7 +91,7 @@ def _times_ms(table: pa.Table, name: str) -> Floats:
     """Times in milliseconds, from numbers or durations; NaN where there is none."""
     factor, column = _TIMES_MS[name.lower()], table[name]
     if pa.types.is_duration(column.type):
-        return np.asarray(column.cast(pa.duration("us")).cast(pa.int64()).to_numpy(), np.float64) / 1000.0
+        return np.asarray(column.cast(pa.duration("us"), safe=False).cast(pa.int64()).to_numpy(), np.float64) / 1000.0
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return _numbers(table, name) * factor
     import pandas as pd  # not where other tables are read: it takes 0.2 s

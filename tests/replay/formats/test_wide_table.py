@@ -83,6 +83,29 @@ def test_a_wide_table_is_the_same_recording(
     assert found.rejected == ()
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_a_substitute_who_never_played_is_not_there(tmp_path: Path, suffix: str) -> None:
+    table = wide(long()).assign(away_12_x=np.nan, away_12_y=np.nan)
+    path = tmp_path / f"wide{suffix}"
+    if suffix == ".csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path)
+    assert set(tracks(read_tracking(str(path)))) == set(_NAMES)
+    table.assign(**dict.fromkeys([name for name in table if name != "t_ms"], np.nan)).to_parquet(path)
+    if suffix == ".parquet":
+        with pytest.raises(TrackingError, match=r"wide\.parquet: nobody has a position in it"):
+            read_tracking(str(path))
+
+
+def test_durations_may_have_parts_of_microseconds(tmp_path: Path) -> None:
+    """As those of a film of 30000/1001 pictures a second."""
+    table = durations(wide(long()))
+    table["timestamp"] += pd.to_timedelta(366_700_123, unit="ns")
+    table.to_parquet(tmp_path / "wide.parquet")
+    assert read_tracking(str(tmp_path / "wide.parquet")).tracks[0].ts_us[0] == 366_700
+
+
 def test_a_bad_cell_costs_its_frame_and_names_its_line(tmp_path: Path) -> None:
     table = wide(long()).astype(object)
     table.loc[1, "home_7_x"] = "left"
