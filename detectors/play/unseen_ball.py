@@ -368,7 +368,7 @@ class UnseenBall:
     def restart(
         self, state: PhaseState, at_us: int, ball: BallState, played_us: int, contacts: tuple[Played, ...]
     ) -> Event | None:
-        """The restart of a ball that is played on, if its taker has left the place while it was not seen.
+        """The restart of a ball that is played on: a goal kick, or by a taker who has left while it was not seen.
 
         If the first who plays it then is the taker himself, elsewhere, he has carried it on to where he kicks it.
         """
@@ -401,10 +401,12 @@ class UnseenBall:
         end: End = "right" if state.line.startswith("right") else "left"
         defenders, slack_m = opponents_of(attackers_of(state.attacks_x, end)), self.kick.goal_area_slack_m
         kicks = [c for c in contacts if c.team == defenders and self.pitch.in_goal_area(c.x_m, c.y_m, end, slack_m)]
-        taker = next((b for b in state.frame.players if kicks and b.object_id == kicks[-1].player), None)
-        if taker is None:
+        if not kicks:
             return None
         kick = kicks[-1]
+        taker = next((body for body in state.frame.players if body.object_id == kick.player), None)
+        if taker is None:
+            return None
         taker = msgspec.structs.replace(taker, x_m=kick.x_m, y_m=kick.y_m)
         rest = Rest(kick.at_us, kick.at_us, kick.x_m, kick.y_m, taker, 0.0)
         at_us = max(at_us, kick.at_us - 1)

@@ -58,8 +58,7 @@ def apart(
         Ids, the new ones (``home_7``) last; codes; and a finding if any id was shared.
     """
     known = np.flatnonzero((codes >= 0) & (team_codes >= 0))
-    pairs = codes[known] * len(teams) + team_codes[known]
-    counts = np.bincount(pairs, minlength=len(objects) * len(teams)).reshape(len(objects), len(teams))
+    counts = rows_by_team(objects, codes, teams, team_codes)
     by_object = known[np.argsort(codes[known], kind="stable")]
     ends = np.cumsum(counts.sum(axis=1))
     taken = set(objects)
@@ -82,3 +81,10 @@ def apart(
     which = ", ".join(shared[:3]) + (" and so on" if len(shared) > 3 else "")
     found = f"The ids {which} are of a player of each team, as shirt numbers are; the column team tells them apart"
     return objects, codes, (InputFinding("shared ids", "note", found),)
+
+
+def rows_by_team(objects: Sequence[str], codes: Codes, teams: Sequence[str], team_codes: Codes) -> Codes:
+    """How many rows of each object have which team, shape (objects, teams); arguments as for :func:`apart`."""
+    known = (codes >= 0) & (team_codes >= 0)
+    pairs = codes[known] * len(teams) + team_codes[known]
+    return np.bincount(pairs, minlength=len(objects) * len(teams)).reshape(len(objects), len(teams))

@@ -39,7 +39,7 @@ from replay.formats.missing import with_positions
 from replay.formats.periods import in_line, period_numbers
 from replay.formats.pitch_size import UNKNOWN_M, with_pitch
 from replay.formats.smoothing import ball_smoothing
-from replay.formats.teams import apart, sides_of
+from replay.formats.teams import apart, rows_by_team, sides_of
 from replay.formats.times import check_restarts, check_unit, from_zero, in_order, too_short
 from replay.formats.unnamed import IDS_MAX, SQUAD_MAX, with_unnamed
 from replay.formats.wide_table import is_wide, is_wide_text, long_rows
@@ -315,10 +315,8 @@ def _sheet_from_rows(
     Of a team with more objects than any squad has, these are no players, but apart, with the team of each; so are
     people without a team who are as many.
     """
-    known = (codes >= 0) & (team_codes >= 0)
-    counts = np.bincount(codes[known] * len(teams) + team_codes[known], minlength=len(objects) * len(teams))
     of_objects: dict[str, str] = {}
-    for name, own in zip(objects, counts.reshape(len(objects), -1), strict=True):
+    for name, own in zip(objects, rows_by_team(objects, codes, teams, team_codes), strict=True):
         if _is_id(name) and raw_kind(name) != "raw.ball":  # rows of other names are rejected
             of_objects[name] = teams[int(own.argmax())] if own.any() else ""
     sides, findings = sides_of(list(of_objects.values()))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 
-import msgspec
 import numpy as np
 
 from football.input_quality import InputFinding
@@ -22,7 +21,6 @@ UNSEEN_US = 5_000_000
 
 #: One who was lost more recently is found no farther away than he can have run meanwhile, and a step.
 RUN_M_S, STEP_M = 9.0, 1.5
-
 
 #: Ids of a file before sights are joined.
 IDS_MAX = 50_000
@@ -37,22 +35,25 @@ def with_unnamed(
     """As :func:`unnamed_players`, of a table without a match sheet; with a finding if there are any."""
     if not sides:
         return tracks, (), ()
-    tracks, players = unnamed_players(tracks, sides)
+    tracks, players = unnamed_players(tracks, sides, starts=True)
     found = (
         f"{len(sides)} ids are more than squads have, as of a tracker that gives a player another id whenever it has"
         f" lost him: they are joined to {len(players)} players, home_unnamed_1 and so on"
     )
     mend = "Ids that stay with a player say more, and who he is"
     finding = InputFinding("unnamed", "note", found, "", mend)
-    return tracks, tuple(msgspec.structs.replace(player, starts=True) for player in players), (finding,)
+    return tracks, players, (finding,)
 
 
-def unnamed_players(tracks: tuple[Track, ...], sides: dict[str, Team]) -> tuple[tuple[Track, ...], tuple[Player, ...]]:
+def unnamed_players(
+    tracks: tuple[Track, ...], sides: dict[str, Team], *, starts: bool = False
+) -> tuple[tuple[Track, ...], tuple[Player, ...]]:
     """Join the tracks of players whom no sheet names.
 
     Args:
         tracks: those of a recording.
         sides: the teams of those who are not on its sheet; empty of one who has none.
+        starts: of these players, True if nobody is known to be on the pitch instead.
 
     Returns:
         The tracks, with one for each unnamed person instead of his sights, and the players among them
@@ -66,7 +67,7 @@ def unnamed_players(tracks: tuple[Track, ...], sides: dict[str, Team]) -> tuple[
         for number, joined in enumerate(_joined(sights), 1):
             name = f"{team or 'person'}_unnamed_{number}"
             if team:
-                players.append(Player(name, team, starts=False))
+                players.append(Player(name, team, starts=starts))
             columns = zip(*((one.ts_us, one.x_m, one.y_m, one.z_m) for one in joined), strict=True)
             kept.append(Track(name, *map(np.concatenate, columns)))
     return tuple(sorted(kept, key=lambda track: track_order(track.transmitter))), tuple(players)
