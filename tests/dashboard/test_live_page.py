@@ -219,7 +219,7 @@ def test_the_timeline_has_the_events_of_the_list_by_level_and_each_leads_to_its_
     at = dot(later)
     page.click(at["x"], at["y"])
     page.browser.wait(lambda: page.browser.run("return touchline.moment.us") == later.ts_us, "its moment")
-    assert "Corner" in page.text("#reason")
+    page.browser.wait(lambda: "Corner" in page.text("#reason"), "its reason")
     page.press("h")
     page.browser.wait(lambda: page.browser.run("return document.getElementById('lanes').hidden"), "it to close")
     page.open()
