@@ -55,7 +55,7 @@ from middleware.sources.progress import SourceProgress, Verdict
 from middleware.walk_progress import WalkProgress
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 43
+SNAPSHOT_VERSION = 44
 
 #: Makes the unit of a detector.
 MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]

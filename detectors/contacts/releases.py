@@ -44,6 +44,9 @@ class ReleaseParameters(msgspec.Struct, frozen=True):
         piece_us: on camera tracking, a ball that is released within this time has the velocity that level 2 fitted at
             the hit, not that of the newest frames.
         unseen_us: on camera tracking, a ball that left its kicker so much later than he hit it, was kicked once more.
+        deviation_m_s: on camera tracking, a ball whose way since the hit differs so much from the fitted velocity went
+            another way: it has the velocity of the newest frames, if that differs as much from the one before the hit.
+        deviation_factor: the same in standard errors of the change of velocity at the hit.
         steady: on camera tracking, states of the ball since a jump before it counts as released.
         most_us: a ball that is released so long after its kick was played by somebody else since.
     """
@@ -52,6 +55,10 @@ class ReleaseParameters(msgspec.Struct, frozen=True):
     apart_m: Annotated[float, reason("the possession zone of 4.2")] = 1.5
     piece_us: Annotated[int, reason("ours: about the time that the fit covers")] = 240_000
     unseen_us: Annotated[int, reason("ours: a player's second contact takes as long")] = 300_000
+    deviation_m_s: Annotated[
+        float, reason("ours; `ragged`: 95 % of 4,084 releases are within 0.7 m/s, 98 % within 3.2 m/s")
+    ] = 5.0
+    deviation_factor: Annotated[float, reason("ours: 0.2 s of a television picture are no better than that")] = 4.0
     steady: Annotated[int, reason("ours: one more than the states of a short jump to something else")] = 5
     most_us: Annotated[
         int, reason("ours: even a ball that rolls at walking pace is 2.25 m away sooner; one that lay was put down")
@@ -135,14 +142,38 @@ class KickReleased:
         left = [self._released(old, frame, apart_m, "release.apart_m") for old in followed]
         return tuple(released for released in left if released is not None)
 
-    def _velocity(self, hit: Event, kicked: EventPayload, ball: BallState, now_us: int) -> tuple[float, float, float]:
-        """Velocity of the ball as it leaves; a camera's from the segment after the hit, not from two frames."""
-        flown_us = now_us - hit.ts_us
+    def _leaves(
+        self, hit: Event, kicked: EventPayload, ball: BallState, now_us: int
+    ) -> tuple[tuple[float, float, float], float]:
+        """Velocity of the ball as it leaves, a camera's from the segment after the hit, not from two frames.
+
+        With it comes its speed over ground after the hit.
+        """
+        flown_us, after_m_s = now_us - hit.ts_us, number(kicked, "speed_after_m_s")
         if not self._fitted or flown_us > self.parameters.piece_us:
-            return possible_velocity((ball.vx_m_s, ball.vy_m_s, ball.vz_m_s))
+            return possible_velocity((ball.vx_m_s, ball.vy_m_s, ball.vz_m_s)), after_m_s
         fallen_m_s = GRAVITY_M_S2 * flown_us * 1e-6 if ball.z_m > AIRBORNE_M else 0.0
         vx, vy, vz = number(kicked, "vx_m_s"), number(kicked, "vy_m_s"), number(kicked, "vz_m_s")
-        return possible_velocity((vx, vy, vz - fallen_m_s))
+        if self._goes_another_way(kicked, ball, flown_us):
+            vx, vy = ball.vx_m_s, ball.vy_m_s
+            after_m_s = round(math.hypot(vx, vy), 2)
+        return possible_velocity((vx, vy, vz - fallen_m_s)), after_m_s
+
+    def _goes_another_way(self, kicked: EventPayload, ball: BallState, flown_us: int) -> bool:
+        """True if the ball has gone another way since the hit than the velocity that was fitted there says.
+
+        A track may hold a wrong position right after a hit. A ball that still goes as it did before the hit is not seen
+        since.
+        """
+        if flown_us <= 0:
+            return False
+        p, (x_m, y_m), flown_s = self.parameters, location_m(kicked), flown_us * 1e-6
+        vx, vy = number(kicked, "vx_m_s"), number(kicked, "vy_m_s")
+        before_vx_m_s, before_vy_m_s = vx - number(kicked, "delta_vx_m_s"), vy - number(kicked, "delta_vy_m_s")
+        deviation_m_s = math.hypot((ball.x_m - x_m) / flown_s - vx, (ball.y_m - y_m) / flown_s - vy)
+        turned_m_s = math.hypot(ball.vx_m_s - before_vx_m_s, ball.vy_m_s - before_vy_m_s)
+        least_m_s = max(p.deviation_m_s, p.deviation_factor * number(kicked, "noise_m_s"))
+        return min(deviation_m_s, turned_m_s) > least_m_s
 
     def _steady(self, hit: Event, frame_event: Event) -> int:
         """Least number of states since a jump: few if the ball has not jumped since the hit."""
@@ -181,13 +212,13 @@ class KickReleased:
         since_us, what = frame_event.ts_us - kick_us, "time since the kick"
         if not at_most(what, since_us, self.parameters.most_us, "release.most_us", (_RELEASED, hit.source)):
             return None
-        vx, vy, vz = self._velocity(hit, kicked, ball, frame_event.ts_us)
+        (vx, vy, vz), after_m_s = self._leaves(hit, kicked, ball, frame_event.ts_us)
         detail: dict[str, Scalar] = {
             "kick_us": kick_us,
             **place,
             "kick_z_m": kicked.z_m,
             "speed_before_m_s": kicked.detail["speed_before_m_s"],
-            "speed_after_m_s": kicked.detail["speed_after_m_s"],
+            "speed_after_m_s": after_m_s,
             "vx_m_s": round(vx, 2),
             "vy_m_s": round(vy, 2),
             "vz_m_s": round(vz, 2),

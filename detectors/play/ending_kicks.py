@@ -10,8 +10,14 @@ from detectors.decisions import at_least, at_most, note
 from detectors.emission import make_event
 from detectors.play.dead_ball_kicks import Rest, apart_m, carried_on, has_appeared, travelled_m
 from detectors.play.phase_parameters import PhaseParameters
-from detectors.play.phase_state import LINE_CAUSES, PhaseState, as_stop
-from detectors.play.restart_kicks import RestartKickParameters, attackers_of, may_restart, touch_distance_m
+from detectors.play.phase_state import LINE_CAUSES, PhaseState, as_stop, taker_reach_m
+from detectors.play.restart_kicks import (
+    RestartKickParameters,
+    attackers_of,
+    may_restart,
+    spread_factor,
+    touch_distance_m,
+)
 from detectors.play.setting_off import ready_at
 from football.constants import BALL_SPEED_MAX_M_S
 from football.payloads import BallState, EventPayload, Frame, Scalar, payload_of, time_us
@@ -60,11 +66,12 @@ class EndingKicks:
             )
         if rest.found_us >= 0 and rest.raised_us == rest.last_us and state.cause != "touch":
             return False  # The position that was repeated is one of a flight: only who throws holds the ball so high.
-        rested_us = rest.last_us - min(rest.since_us, rest.put_us)
+        rested_us, reach_m = rest.last_us - min(rest.since_us, rest.put_us), taker_reach_m(p, state.spread_m)
+        left_m = p.left_m * spread_factor(self.kick, state.spread_m)
         return (
             at_least("time that the ball had rested", rested_us, *least, about)
-            and at_most("the taker from the ball", rest.taker_m, p.reach_m, "phase.reach_m", about)
-            and at_least("the ball from its taker", apart_m(rest.taker, frame, ball), p.left_m, "phase.left_m", about)
+            and at_most("the taker from the ball", rest.taker_m, reach_m, "phase.reach_m", about)
+            and at_least("the ball from its taker", apart_m(rest.taker, frame, ball), left_m, "phase.left_m", about)
             and self.pitch.inside(ball.x_m, ball.y_m)
             and may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
         )
@@ -183,7 +190,7 @@ class EndingKicks:
         if state.lost_us >= 0:
             # It has lain for as long as its taker has stood there.
             until_us = max(until_us, rest.left_us if rest.left_us >= 0 else state.watch.off_us)
-        if rest.since_us < 0 or until_us - rest.since_us < p.rest_us or rest.taker_m > p.reach_m:
+        if rest.since_us < 0 or until_us - rest.since_us < p.rest_us or rest.taker_m > taker_reach_m(p, state.spread_m):
             return None
         if state.cause == "goal" and not rest.shape and not self._was_no_goal(state, rest):
             return None

@@ -52,9 +52,9 @@ class BallInPlay:
     (:class:`~detectors.play.phase.PlayPhase`), such as ``since_us`` (when the stoppage began) and ``kick_us`` (when the
     restart was kicked), and ``out_by``, the team that put the ball out: as far as it is known then, so that of
     ``play.live`` is what the restart shows (6.5). ``indirect`` of ``play.live`` is True if the officials gave the
-    taker's team an indirect free kick (Law 13, 2025/26), for an offside or as a foul of that variant. If a free kick
-    shows that play had been stopped before the ball ran out, a newer version of ``play.dead`` says so: ``variant`` is
-    ``stop``, ``sign`` is ``free kick``.
+    taker's team an indirect free kick (Law 13, 2025/26), for an offside or as a foul of that variant; its ``spread_m``
+    says how good places are. If a free kick shows that play had been stopped before the ball ran out, a newer version
+    of ``play.dead`` says so: ``variant`` is ``stop``, ``sign`` is ``free kick``.
     """
 
     def __init__(

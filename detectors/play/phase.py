@@ -130,8 +130,9 @@ class PlayPhase:
     stop that nobody saw; ``fallback`` (True if no kick from rest was detected); ``kick_us`` (event time of the kick);
     ``rest_s`` (seconds of rest before it); ``kick_off_shape``, ``penalty_shape``, ``shoot_out`` (True if the teams
     stood so); ``dropped`` (True if the referee dropped the ball); ``vx_m_s``, ``vy_m_s``, ``height_m`` (the ball after
-    the kick); ``taker_x_m``, ``taker_y_m`` (metres, or null); ``attacks_x`` (team that attacks towards +x); of a
-    correction ``evidence`` (its signs in words), and its chance as ``confidence``.
+    the kick); ``taker_x_m``, ``taker_y_m`` (metres, or null); ``attacks_x`` (team that attacks towards +x);
+    ``spread_m`` (how good places are: median distance of the nearest player at contacts, on cameras); of a correction
+    ``evidence`` (its signs in words), and its chance as ``confidence``.
     """
 
     def __init__(
@@ -235,6 +236,8 @@ class PlayPhase:
         unseen_us = now_us - state.lost_us if state.lost_us >= 0 else 0
         if 0 <= state.seen_us < now_us - self.parameters.rest.frozen_us:
             unseen_us = now_us - state.seen_us  # Perhaps no frame came in, either.
+        if state.mode == "dead" and unseen_us > state.unseen_us:
+            state = msgspec.structs.replace(state, unseen_us=unseen_us)
         again = self._unseen.back_again(state, now_us, frame, ball, unseen_us) if state.mode == "live" else None
         if again is not None:
             return again
@@ -425,6 +428,7 @@ class PlayPhase:
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, case, state.stopped,
             played=state.played, turned_us=state.turned_us, seen_us=now_us, left_rest=state.left_rest,
             watch=state.watch, spread_m=state.spread_m, flag=state.flag, frame=frame, hidden=state.hidden,
+            unseen_us=state.unseen_us,
         )  # fmt: skip
         return after, NOTHING
 

@@ -84,6 +84,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         replay_us: if a source that does not show all players sent no frame for this long, the ball has been dead since.
         unseen_us: if the ball was unseen for this long before the first sign of play, the restart was taken meanwhile;
             and a calm of all players that is long enough ends play then.
+        missed_us: if a dead ball was not seen for this long, it may have been in play meanwhile.
         goal_rest_us: after a goal, the ball lies for at least this long before a restart that is no kick-off.
         interval_us: after a pause this long, a kick that is no kick-off ends it only if everybody sets off with it.
         rest: limits of a rest.
@@ -165,6 +166,9 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         int, reason("Ours: television shows replays while the ball is dead; close-ups in play are shorter.")
     ] = 8_000_000
     unseen_us: Annotated[int, reason("Ours; 1, 2 and 4 s are equal on the same matches.")] = 2_000_000
+    missed_us: Annotated[
+        int, reason("Ours: a kick, and its ball out of play again. `broadcast`, 694, 703 and 713: four more are right.")
+    ] = 5_000_000
     goal_rest_us: Annotated[
         int, reason("After a goal a player may kick the ball from the net towards the centre: no restart.")
     ] = 2_000_000

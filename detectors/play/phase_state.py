@@ -15,6 +15,7 @@ from detectors.play.dead_ball_kicks import NO_REST, Rest, is_dropped, kicked_us,
 from detectors.play.evidence import Case, Played, with_contact
 from detectors.play.goal_posts import in_net
 from detectors.play.phase_parameters import PhaseParameters
+from detectors.play.restart_kicks import UNSEEN
 from detectors.play.setting_off import NO_WATCH, Watch
 from detectors.play.stalls import NO_STALL, NOT_HANDLED, Handled, Stall, StallParameters, stopped_us
 from football.match_sheet import Team
@@ -33,7 +34,8 @@ CONTACTS = 12
 DEAD = ("line", "sign", "since_us")
 LIVE = (
     "line", "fallback", "kick_us", "rest_s", "kick_off_shape", "penalty_shape", "shoot_out", "dropped",
-    "vx_m_s", "vy_m_s", "height_m", "taker_x_m", "taker_y_m", "attacks_x", "evidence",
+    "vx_m_s", "vy_m_s", "height_m", "taker_x_m", "taker_y_m", "attacks_x", "spread_m",
+    "evidence",
 )  # fmt: skip
 
 
@@ -65,6 +67,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         flag: what the alive flag says.
         frame: the newest one of this phase that has the ball; None before it.
         hidden: how often the ball has appeared where it was kicked from, less twice how often it was seen to lie there.
+        unseen_us: longest time for which a dead ball was not seen; then it may have been in play and dead again.
     """
 
     mode: str = "unknown"
@@ -91,11 +94,20 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     flag: Flag = NO_FLAG
     frame: Frame | None = None
     hidden: int = 0
+    unseen_us: int = 0
 
     @property
     def ball(self) -> BallState | None:
         """The newest state of the ball in this phase; None before it."""
         return None if self.frame is None else self.frame.ball
+
+    def stopped_unseen(self, p: PhaseParameters, at_us: int) -> bool:
+        """True if the restart need not end the stop that is known: nobody, and no flag, saw the dead ball for long."""
+        if self.cause != "stop" or self.stopped or self.flag.alive is not None:
+            return False
+        away_us = at_us - self.lost_us if self.lost_us >= 0 else 0
+        what, longest_us = "time without the dead ball", max(self.unseen_us, away_us)
+        return at_least(what, longest_us, p.missed_us, "phase.missed_us", "phase.live")
 
 
 def is_far_out(state: PhaseState, p: PhaseParameters, pitch: Pitch, crossed: Event, ball: BallState) -> bool:
@@ -157,6 +169,11 @@ def as_stop(state: PhaseState) -> PhaseState:
 def reach_m(p: PhaseParameters, spread_m: float) -> float:
     """How far from a player a ball that he plays may be tracked: as places of this input are good."""
     return max(p.play_m, p.play_spread_factor * spread_m)
+
+
+def taker_reach_m(p: PhaseParameters, spread_m: float) -> float:
+    """How far from the taker of a restart the ball may be tracked: as places of this input are good."""
+    return max(p.reach_m, p.play_spread_factor * spread_m)
 
 
 def is_struck(state: PhaseState, p: PhaseParameters, at_us: int, payload: EventPayload) -> bool:
@@ -275,7 +292,7 @@ def live_event(
     place = rest if not fallback or ball is None else ball
     vx_m_s, vy_m_s, _ = possible_velocity((ball.vx_m_s, ball.vy_m_s, 0.0)) if ball else (0.0, 0.0, 0.0)
     detail: dict[str, Scalar] = {
-        "line": state.line,
+        "line": UNSEEN if state.stopped_unseen(p, at_us) else state.line,
         "fallback": fallback,
         "kick_us": kick_us,
         "rest_s": 0.0 if fallback else round((rest.last_us - rest.since_us) / 1e6, 2),
@@ -289,6 +306,7 @@ def live_event(
         "taker_x_m": taker.x_m if taker else None,
         "taker_y_m": taker.y_m if taker else None,
         "attacks_x": state.attacks_x,
+        "spread_m": round(state.spread_m, 2),
     }
     payload = EventPayload(
         state.cause,

@@ -17,7 +17,7 @@ from detectors.contacts.recent_contacts import opponents_of
 from detectors.decisions import at_least, at_most
 from detectors.reasons import reason
 from football.match_sheet import Team
-from football.payloads import EventPayload, Frame, Scalar, location_m
+from football.payloads import EventPayload, Frame, Scalar, location_m, number
 from football.pitch import End, Pitch, end_of
 
 Kind = Literal["kick_off", "throw_in", "corner", "goal_kick", "free_kick", "penalty", "dropped", ""]
@@ -55,6 +55,7 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
         touch_line_m: greatest distance of the ball inside the touchline at a throw-in after a stop.
         kick_inside_m: least distance of the ball inside the touchline at a free kick after it went out there.
         taker_inside_m: least distance of the taker inside the touchline at such a free kick.
+        spread_m: greatest median distance of the nearest player at contacts for which the last two hold.
         taker_outside_m: least distance of the taker outside the touchline at a throw-in after a stop.
         penalty_mark_m: greatest distance of the ball from the penalty mark at a penalty kick.
         penalty_players: greatest number of players in the penalty area at a penalty kick, without its edge.
@@ -95,6 +96,9 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
         float, reason("Generated matches, seeds 301 to 346: at most 0.6 m at 226 throws, 0.9 m and more at free kicks.")
     ] = 0.75
     taker_inside_m: Annotated[float, reason("Law 15: on the line or outside; a track errs by some decimetres.")] = 0.15
+    spread_m: Annotated[
+        float, reason("As contact.spread_m; `broadcast`, 703: four throws are tracked 0.8 m inside, their takers more.")
+    ] = 0.7
     taker_outside_m: Annotated[float, reason("The same throw-in: the thrower stood 0.13 m outside.")] = 0.0
     penalty_mark_m: Annotated[
         float,
@@ -186,14 +190,23 @@ def is_thrown(
     return same_side and at_least("the taker outside the touchline", outside_m, p.taker_outside_m, path, about)
 
 
-def is_kicked_inside(pitch: Pitch, p: RestartKickParameters, y_m: float, taker_y_m: float) -> bool:
-    """True if ball and taker are so far inside the touchline that he does not throw it (Law 15)."""
+def spread_factor(p: RestartKickParameters, spread_m: float) -> float:
+    """By how much limits grow on an input whose places are worse than most: as the distances at contacts do."""
+    return max(spread_m / p.spread_m, 1.0)
+
+
+def is_kicked_inside(pitch: Pitch, p: RestartKickParameters, y_m: float, taker_y_m: float, *, spread_m: float) -> bool:
+    """True if ball and taker are so far inside the touchline that he does not throw it (Law 15).
+
+    ``spread_m``: median distance of the nearest player at contacts, which says how good places are.
+    """
+    times = spread_factor(p, spread_m)
     about, ball_m, taker_m = "restart.free_kick", pitch.half_width_m - abs(y_m), pitch.half_width_m - abs(taker_y_m)
     path = "restart_kick.kick_inside_m"
-    if not at_least("the ball inside the touchline", ball_m, p.kick_inside_m, path, about):
+    if not at_least("the ball inside the touchline", ball_m, times * p.kick_inside_m, path, about):
         return False
     what, path = "the taker inside the touchline", "restart_kick.taker_inside_m"
-    return at_least(what, taker_m, p.taker_inside_m, path, about)
+    return at_least(what, taker_m, times * p.taker_inside_m, path, about)
 
 
 def kick_off_shape(p: RestartKickParameters, frame: Frame, x_m: float, y_m: float) -> bool:
@@ -249,7 +262,9 @@ def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> 
         return "kick_off"
     if live.variant == "touch":
         taker_y_m = live.detail.get("taker_y_m")
-        inside = isinstance(taker_y_m, float) and is_kicked_inside(pitch, p, y_m, taker_y_m)
+        inside = isinstance(taker_y_m, float) and is_kicked_inside(
+            pitch, p, y_m, taker_y_m, spread_m=number(live, "spread_m")
+        )
         return "free_kick" if inside else "throw_in"
     end = end_of(x_m)
     by_defenders = live.team != "" and live.team == opponents_of(attackers_of(live.detail["attacks_x"], end))

@@ -35,6 +35,7 @@ from detectors.play.phase_state import (
     is_repeated,
     live_event,
     stalled_event,
+    taker_reach_m,
     turned,
 )
 from detectors.play.restart_kicks import (
@@ -315,7 +316,7 @@ class UnseenBall:
         if slow and (lay_us >= p.rest_us or there):
             return None
         near = nearest(frame, ball.x_m, ball.y_m)
-        if near[1] > p.reach_m:
+        if near[1] > taker_reach_m(p, state.spread_m):
             return self._goal_kick(state, now_us, frame, ball, unseen_us)
         shape = kick_off_shape(self.kick, frame, ball.x_m, ball.y_m)
         penalty = penalty_shape(self.pitch, self.kick, frame, ball.x_m, ball.y_m)
@@ -384,10 +385,11 @@ class UnseenBall:
                 kick_us = min(first.at_us, at_us)  # The kick is no later than the play that begins with it.
                 left_rest = msgspec.structs.replace(left_rest, x_m=first.x_m, y_m=first.y_m)
         what, since_us, about = "time since the ball was found", played_us - left_rest.found_us, "phase.live"
+        reach_m = taker_reach_m(p, state.spread_m)
         taken = (
             at_most(what, since_us, p.found_us, "phase.found_us", about)
             and at_least("time that the ball had rested", left_rest.last_us - left_rest.since_us, *self._rest, about)
-            and at_most("the taker from the ball", left_rest.taker_m, p.reach_m, "phase.reach_m", about)
+            and at_most("the taker from the ball", left_rest.taker_m, reach_m, "phase.reach_m", about)
             and may_restart(self.pitch, self.kick, state.cause, state.line, left_rest.x_m, left_rest.y_m)
         )
         return live_event(state, p, at_us, ball, left_rest, None, kick_us) if taken else None

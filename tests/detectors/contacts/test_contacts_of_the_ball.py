@@ -10,7 +10,7 @@ from detectors.contacts.releases import KickReleased
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest, Near, NearestPlayer, PossessionZone
 from football.match_sheet import MatchSheet, Quality
-from football.payloads import EventPayload
+from football.payloads import BallState, EventPayload, build_frame
 from middleware.events import Event
 from tests.detectors.scene import ball_track, body, chained, fold, frame_event, path, rows_of
 
@@ -122,7 +122,7 @@ def test_the_nearest_player_changes_by_a_margin_or_by_time() -> None:
 
 
 def peak(ts_us: int, variant: str = "hit", kind: str = "ball.accel_peak", **detail: object) -> Event:
-    numbers = {"delta_v_m_s": 5.0, "speed_before_m_s": 1.0, "speed_after_m_s": 6.0, "bounce": False}
+    numbers = {"delta_v_m_s": 5.0, "noise_m_s": 0.5, "speed_before_m_s": 1.0, "speed_after_m_s": 6.0, "bounce": False}
     numbers |= {"delta_vx_m_s": 5.0, "delta_vy_m_s": 0.0, "vx_m_s": 6.0, "vy_m_s": 0.0, "vz_m_s": 0.0, **detail}
     return make_event(kind, ts_us, f"ball:{ts_us}", EventPayload(variant, x_m=0.0, y_m=0.0, z_m=0.1, detail=numbers))
 
@@ -261,6 +261,33 @@ def test_a_kick_is_released_once_and_only_when_the_ball_has_gone() -> None:
     out = chained(scene, PlayerHitsBall(SHEET), KickReleased(SHEET))
     assert [(e.ts_us, e.source, e.payload.player) for e in out] == [(200_000, "ball:40000", "home_2")]
     assert out[0].payload.detail["kick_us"] == 40_000
+
+
+def released_ball(m_s: tuple[float, float], seen_m_s: tuple[float, float]) -> list[Event]:
+    """The release of a ball that was hit at 40 ms and goes ``m_s`` after it, in frames that say ``seen_m_s``."""
+    frames = [frame_event(0.0, (0.0, 0.0), [body("home_2", 0.0, 0.0)])]
+    for number in range(1, 6):
+        x_m, y_m = (0.04 * (number - 1) * one for one in m_s)
+        ball = BallState(x_m, y_m, 0.1, *seen_m_s, 0.0, 40_000)
+        frames.append(Event("frame", 40_000 * number, "frame", number, build_frame(ball, (body("home_2", 0.0, 0.0),))))
+    scene = [frames[0], closest(0, "home_2"), frames[1], peak(40_000, vx_m_s=16.0, delta_vx_m_s=15.0), *frames[2:]]
+    return chained(scene, PlayerHitsBall(SHEET), KickReleased(SHEET))
+
+
+@pytest.mark.parametrize(
+    ("m_s", "seen_m_s", "leaves_m_s"),
+    [
+        ((16.0, 0.0), (15.0, 1.0), (16.0, 0.0, 16.0)),
+        ((1.0, 17.0), (1.0, 17.0), (1.0, 17.0, 6.0)),
+        ((1.0, 17.0), (1.0, 0.0), (16.0, 0.0, 6.0)),
+    ],
+    ids=["as fitted", "another way", "not seen since"],
+)
+def test_a_ball_that_goes_another_way_than_was_fitted_leaves_as_it_is_seen_to_go(m_s, seen_m_s, leaves_m_s) -> None:
+    (released,) = released_ball(m_s, seen_m_s)
+    detail = released.payload.detail
+    assert (detail["vx_m_s"], detail["vy_m_s"]) == leaves_m_s[:2]
+    assert detail["speed_after_m_s"] == (17.03 if leaves_m_s[1] else 6.0)
 
 
 @pytest.mark.parametrize(("away_s", "kinds"), [(2.0, ["kick.released"]), (20.0, [])], ids=["it rolls", "it lay"])

@@ -407,3 +407,21 @@ def test_after_a_stop_that_nobody_saw_the_place_shows_the_restart(line, team, x_
     detail = {"line": line, "attacks_x": "home", "taker_y_m": taker_y_m, **dict.fromkeys(not_so, False)}
     live = EventPayload("stop", team, f"{team}_1", x_m, y_m, detail=detail)
     assert restart_kind(pitch_of(SHEET), live, RestartKickParameters()) == kind
+
+
+@pytest.mark.parametrize(
+    ("inside_m", "taker_inside_m", "spread_m", "kind"),
+    [
+        (0.9, 0.5, 0.55, "free_kick"),
+        (0.9, 0.1, 0.55, "throw_in"),
+        (0.9, 0.25, 1.4, "throw_in"),
+        (1.4, 1.5, 1.4, "throw_in"),
+        (1.6, 0.5, 1.4, "free_kick"),
+    ],
+)
+def test_places_of_television_have_to_be_farther_inside_the_touchline_for_a_free_kick(
+    inside_m: float, taker_inside_m: float, spread_m: float, kind: str
+):
+    detail = {"fallback": False, "kick_off_shape": False, "taker_y_m": 34.0 - taker_inside_m, "spread_m": spread_m}
+    live = EventPayload("touch", "home", "home_3", 10.0, 34.0 - inside_m, detail=detail)
+    assert restart_kind(pitch_of(SHEET), live, RestartKickParameters()) == kind

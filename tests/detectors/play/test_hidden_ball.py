@@ -7,7 +7,9 @@ from itertools import chain
 import msgspec
 import pytest
 
+from detectors.play.alive_flag import NO_FLAG, Flag
 from detectors.play.phase import PlayPhase
+from detectors.play.phase_state import PhaseState
 from football.match_sheet import MatchSheet
 from football.packets import Packet
 from football.payloads import BallState, build_frame
@@ -216,3 +218,48 @@ def test_a_ball_that_appears_anywhere_is_in_play_in_a_source_that_leaves_out_dea
     in_mouth = frames([*flying((52.3, 1.0), (20.0, 0.0), 1.04), *[None] * 320], 20.0 * number)
     found = turns(throws(number, seen=False), in_mouth, free_kick(20.0 * number + 14.0))[2 * number :]
     assert [(kind, cause) for kind, cause, *_ in found] == [("dead", "goal"), *[("live", "goal")] * lives]
+
+
+def lives_of(state: PhaseState, events: list[Event]) -> list[Event]:
+    """How 5.10 brings a dead ball into play."""
+    detector, found = PlayPhase(MatchSheet()), []
+    for event in events:
+        state, out = detector.step(state, event)
+        found += [one for one in out if one.kind == "phase.live"]
+    return found
+
+
+def kicked_from(at: Point, to: Point, away_s: float = 0.0, lies_s: float = 3.0) -> list[Ball]:
+    """A ball that is away, then lies, and is kicked at 20 m/s."""
+    way_m = ((to[0] - at[0]) ** 2 + (to[1] - at[1]) ** 2) ** 0.5
+    v = (20.0 * (to[0] - at[0]) / way_m, 20.0 * (to[1] - at[1]) / way_m)
+    flies = [(at[0] + 0.04 * i * v[0], at[1] + 0.04 * i * v[1], 0.1) for i in range(1, 16)]
+    return [None] * round(25 * away_s) + [(*at, 0.1)] * round(25 * lies_s) + flies
+
+
+@pytest.mark.parametrize(
+    ("away_s", "flag", "line"),
+    [(8.0, NO_FLAG, "unseen"), (3.0, NO_FLAG, ""), (8.0, Flag(word=False), "")],
+    ids=["for long", "for a moment", "the flag saw it"],
+)
+def test_a_dead_ball_that_was_away_for_long_may_have_been_in_play_since_its_stop(away_s: float, flag: Flag, line: str):
+    state = PhaseState("dead", "stop", turned_us=0, seen_us=0, flag=flag)
+    events = frames(kicked_from((47.5, 5.0), (10.0, 20.0), away_s), away_1=(48.0, 5.0))
+    (live,) = lives_of(state, events)
+    assert live.payload.detail["line"] == line
+    assert live.payload.player == "away_1"
+
+
+@pytest.mark.parametrize(("spread_m", "count"), [(0.55, 0), (1.4, 1)], ids=["a stadium's cameras", "television"])
+def test_the_taker_of_a_restart_is_as_far_from_the_ball_as_places_err(spread_m: float, count: int):
+    state = PhaseState("dead", "goal line", "right goal line +y out", turned_us=0, seen_us=0, spread_m=spread_m)
+    events = frames(kicked_from((52.0, 33.5), (42.0, 3.0)), home_7=(54.6, 33.5))
+    assert len(lives_of(state, events)) == count
+
+
+@pytest.mark.parametrize(("spread_m", "known_us"), [(0.55, 3_080_000), (1.4, 3_120_000)])
+def test_a_ball_has_left_its_taker_when_it_is_farther_away_than_places_err(spread_m: float, known_us: int):
+    state = PhaseState("dead", "touch", "left touch out", turned_us=0, seen_us=0, spread_m=spread_m)
+    events = frames(kicked_from((10.0, 33.8), (10.0, 13.0)), home_7=(10.0, 32.6))
+    (live,) = lives_of(state, events)
+    assert live.ts_us == known_us
