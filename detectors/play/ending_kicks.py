@@ -15,7 +15,7 @@ from detectors.play.restart_kicks import (
     RestartKickParameters,
     attackers_of,
     may_restart,
-    spread_factor,
+    times_for_spread,
     touch_distance_m,
 )
 from detectors.play.setting_off import ready_at
@@ -50,7 +50,7 @@ class EndingKicks:
     ) -> bool:
         """True if the ball was just kicked from a rest, where the restart after this cause may be taken."""
         p, about, moved_m = self.parameters, "phase.live", travelled_m(rest, self.parameters.rest, now_us, ball)
-        if not at_least("the ball from where it rested", moved_m, *self._travel(state.cause, rest), about=about):
+        if not at_least("the ball from where it rested", moved_m, *self._travel(state, rest), about=about):
             return False
         short = state.cause == "goal" and not rest.shape and rest.last_us - rest.put_us < p.goal_rest_us
         if (short or self._is_interval(state, rest)) and not self.set_off_with(state, rest.last_us):
@@ -67,7 +67,7 @@ class EndingKicks:
         if rest.found_us >= 0 and rest.raised_us == rest.last_us and state.cause != "touch":
             return False  # The position that was repeated is one of a flight: only who throws holds the ball so high.
         rested_us, reach_m = rest.last_us - min(rest.since_us, rest.put_us), taker_reach_m(p, state.spread_m)
-        left_m = p.left_m * spread_factor(self.kick, state.spread_m)
+        left_m = p.left_m * times_for_spread(self.kick, state.spread_m)
         return (
             at_least("time that the ball had rested", rested_us, *least, about)
             and at_most("the taker from the ball", rest.taker_m, reach_m, "phase.reach_m", about)
@@ -163,12 +163,12 @@ class EndingKicks:
         inside_m = touch_distance_m(self.pitch, carried.y_m, state.line)
         return rest if state.cause == "touch" and inside_m > self.kick.taker_inside_m else carried
 
-    def _travel(self, cause: str, rest: Rest) -> tuple[float, str]:
+    def _travel(self, state: PhaseState, rest: Rest) -> tuple[float, str]:
         """Least distance that a restart kick after this cause covers, and the path of its parameter."""
         p = self.parameters
-        if cause == "touch":
-            return p.travel_touch_m, "phase.travel_touch_m"
-        if cause == "goal line" or rest.shape:
+        if state.cause == "touch":
+            return p.travel_touch_m * times_for_spread(self.kick, state.spread_m), "phase.travel_touch_m"
+        if state.cause == "goal line" or rest.shape:
             return p.travel_m, "phase.travel_m"
         put_down = rest.last_us - rest.put_us >= p.put_us
         return (p.travel_put_m, "phase.travel_put_m") if put_down else (p.travel_stop_m, "phase.travel_stop_m")

@@ -1,7 +1,8 @@
-"""A ball that crosses the goal line by a post: whether it is in the net (part of 5.10).
+"""A ball that crosses the goal line by a post, or nobody knows how high: whether it is in the net (part of 5.10).
 
 The track of a camera errs there by more than the ball's width, so the side of the post on which the ball crossed says
-little. The net stops a ball within the goal; one that passed the post has gone on beside it.
+little. And many sources have no heights, or none of some flights, so a low ball may have flown over the bar. The net
+stops a ball within the goal; one that passed the post or the bar goes on.
 """
 
 from __future__ import annotations
@@ -33,3 +34,22 @@ def in_net(ball: BallState, pitch: Pitch, p: PhaseParameters) -> bool:
     """True if a ball that went in by the post is in the net now, and has not gone on beside it."""
     wide_m = abs(ball.y_m) - GOAL_HALF_WIDTH_M
     return wide_m <= p.net_side_m and abs(ball.x_m) - pitch.half_length_m <= p.net_m
+
+
+def is_doubtful(crossing: Event, post_m: float, flat_m: float) -> bool:
+    """True if the net has to show whether a ball that a camera saw between the posts is in it.
+
+    Args:
+        crossing: of the goal line.
+        post_m: so near to a post the track may err.
+        flat_m: a height below it may be that of a flight whose height the source does not have.
+    """
+    payload = payload_of(crossing)
+    by_post = GOAL_HALF_WIDTH_M - abs(location_m(payload)[1]) < post_m
+    return by_post or payload.z_m is None or payload.z_m < flat_m
+
+
+def flies_on(crossing: Event, now_us: int, ball: BallState, p: PhaseParameters) -> bool:
+    """True if a ball behind the goal line is as fast as one that no net has stopped, and has not been so for long."""
+    speed_m_s = ball.vx_m_s if ball.x_m > 0.0 else -ball.vx_m_s
+    return speed_m_s >= p.net_m_s and now_us - crossing.ts_us < p.net_us

@@ -63,7 +63,7 @@ from detectors.play.evidence import (
     while_waiting,
     with_restart,
 )
-from detectors.play.goal_posts import near_post
+from detectors.play.goal_posts import is_doubtful, near_post
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import (
     DEAD,
@@ -108,11 +108,10 @@ from football.payloads import (
     EventPayload,
     Frame,
     frame_of,
-    location_m,
     payload_of,
     time_us,
 )
-from football.pitch import GOAL_HALF_WIDTH_M, end_of, pitch_of
+from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -221,12 +220,15 @@ class PlayPhase:
         return (msgspec.structs.replace(state, exit=None, mouth=None) if returned else state), NOTHING
 
     def _in_goal(self, state: PhaseState, event: Event, payload: EventPayload) -> Step[PhaseState]:
-        """End play by a goal. By the post the net shows it: there the track may err by more than the ball's width."""
+        """End play by a goal, or let the net show it: on cameras by a post, or of a ball that may have flown over."""
         what, p = "how surely the ball is in the goal", self.parameters
         sure = at_least(what, payload.confidence, p.sure, "phase.sure", about="phase.dead")
-        by_post = not sure or GOAL_HALF_WIDTH_M - abs(location_m(payload)[1]) < self._post_m
-        waits = msgspec.structs.replace(state, mouth=event), NOTHING
-        return waits if by_post else ended_play(state, event.ts_us, "goal", event)
+        waits = not sure or (self._post_m > 0.0 and is_doubtful(event, self._post_m, p.flat_m))
+        return (
+            (msgspec.structs.replace(state, mouth=event), NOTHING)
+            if waits
+            else ended_play(state, event.ts_us, "goal", event)
+        )
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         if (begun := self._unseen.period_begun(state, now_us, frame, ball)) is not None:

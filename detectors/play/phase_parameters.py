@@ -55,7 +55,10 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         far_out_m: a ball that has crossed a line is dead at once so far outside.
         post_m: nor does one so near to a post on camera tracking: where it has settled shows whether it is in the net.
         net_side_m: a ball in the net is at most this far outside the posts, as it is tracked.
+        flat_m: nor does a lower one on camera tracking: its height may be unknown, and it may have flown over the bar.
         net_m: a ball in the net is at most this far behind the goal line, as it is tracked.
+        net_m_s: a ball that is so fast behind the goal line was not stopped by the net yet.
+        net_us: if it is so for this long, it is in the net if it is no farther than ``net_m``.
         rest_us: least time for which the ball is slow before a kick from rest.
         travel_m: least distance that the ball covers at once from a corner kick, goal kick or kick-off.
         travel_touch_m: least distance that the ball covers at once from a throw-in.
@@ -107,8 +110,13 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     post_m: Annotated[
         float, reason("Error of a keyed ball: 0.15 to 0.4 m (Linke et al. 2018, as the profile ragged has it).")
     ] = 0.4
+    flat_m: Annotated[
+        float, reason("Ours: above the noise of a ball that rolls, and of the ground where flights have no height.")
+    ] = 0.5
     net_side_m: Annotated[float, reason("As post_m.")] = 0.4
     net_m: Annotated[float, reason("Ours: goals are 2 to 2.5 m deep, and the net bulges.")] = 3.5
+    net_m_s: Annotated[float, reason("Ours: above the noise of a television picture's velocities.")] = 3.0
+    net_us: Annotated[int, reason("Ours: a ball that the bar has slowed to 4 m/s is beyond net_m by then.")] = 1_000_000
     rest_us: Annotated[int, reason("Portugal-Switzerland 2019.")] = 1_000_000
     travel_m: Annotated[float, reason("These restarts have a position of their own.")] = 3.0
     travel_touch_m: Annotated[float, reason("Opta/TRACAB clip: a lob of 2.5 m to a mate beside the line.")] = 2.0

@@ -13,7 +13,7 @@ from detectors.emission import make_event
 from detectors.play.alive_flag import NO_FLAG, Flag, restarted_by_flag_us
 from detectors.play.dead_ball_kicks import NO_REST, Rest, is_dropped, kicked_us, nearest
 from detectors.play.evidence import Case, Played, with_contact
-from detectors.play.goal_posts import in_net
+from detectors.play.goal_posts import flies_on, in_net
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.restart_kicks import UNSEEN
 from detectors.play.setting_off import NO_WATCH, Watch
@@ -144,9 +144,9 @@ def ended_play(state: PhaseState, now_us: int, cause: str, by: Event) -> tuple[P
 def ended_by_crossing(
     state: PhaseState, p: PhaseParameters, pitch: Pitch, now_us: int, ball: BallState | None
 ) -> tuple[PhaseState, tuple[Event, ...]] | None:
-    """End play by what the ball has crossed: a goal if it lies in the net by the post, else a line; None if nothing."""
+    """End play by what the ball has crossed: a goal if it lies in the net, else a line; None if nothing, or not yet."""
     if state.mouth is not None and ball is not None and in_net(ball, pitch, p):
-        return ended_play(state, now_us, "goal", state.mouth)
+        return None if flies_on(state.mouth, now_us, ball, p) else ended_play(state, now_us, "goal", state.mouth)
     if state.exit is None:
         return None
     cause = "touch" if "touch" in payload_of(state.exit).variant else "goal line"

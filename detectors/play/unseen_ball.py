@@ -187,7 +187,8 @@ class UnseenBall:
         x_m, y_m = _place_after(ball, way_us)
         z_m = max(ball.z_m + 1e-6 * way_us * ball.vz_m_s, 0.0)
         in_mouth = x_us < y_us and abs(y_m) < GOAL_HALF_WIDTH_M and z_m < BAR_HEIGHT_M
-        held = in_mouth and not by_flag
+        crossed = state.mouth is not None
+        held = in_mouth and not by_flag and not crossed
         if held and not at_least("time without the ball", away_us, p.held_us, "phase.vanished.held_us", about):
             return None
         crossed_us = state.seen_us + way_us
@@ -195,7 +196,7 @@ class UnseenBall:
             crossed_us = min(crossed_us, state.exit.ts_us)
         since_us = max(crossed_us, state.turned_us + 1)
         # Where no frame came in, a ball in the mouth counts as out until a kick-off shows the goal (7.5).
-        in_goal = in_mouth and not silent
+        in_goal = in_mouth and (crossed or not silent)
         out = self._out(state, now_us, since_us, x_m, y_m, z_m, touch=y_us <= x_us, in_goal=in_goal)
         return msgspec.structs.replace(out[0], lost_us=state.lost_us), out[1]
 

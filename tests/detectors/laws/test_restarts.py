@@ -415,8 +415,8 @@ def test_after_a_stop_that_nobody_saw_the_place_shows_the_restart(line, team, x_
         (0.9, 0.5, 0.55, "free_kick"),
         (0.9, 0.1, 0.55, "throw_in"),
         (0.9, 0.25, 1.4, "throw_in"),
-        (1.4, 1.5, 1.4, "throw_in"),
-        (1.6, 0.5, 1.4, "free_kick"),
+        (1.3, 1.5, 1.4, "throw_in"),
+        (1.4, 0.5, 1.4, "free_kick"),
     ],
 )
 def test_places_of_television_have_to_be_farther_inside_the_touchline_for_a_free_kick(

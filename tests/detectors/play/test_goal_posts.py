@@ -10,8 +10,10 @@ from detectors.play.phase_parameters import PhaseParameters
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload, payload_of
 from football.pitch import pitch_of
+from tests.detectors.scene import Point, cast, concluded, frame_event, path, rows_of, scene, stay
 
 PARAMETERS = PhaseParameters()
+SHEET = MatchSheet(attacks_positive_x="home")
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,39 @@ def test_a_ball_that_is_tracked_outside_a_post_may_be_in(line: str, y_m: float, 
 @pytest.mark.parametrize(("x_m", "y_m", "expected"), [(53.7, 3.7, True), (53.7, 5.5, False), (57.0, 3.7, False)])
 def test_the_net_stops_a_ball(x_m: float, y_m: float, expected: bool) -> None:
     assert in_net(BallState(x_m, y_m, 0.0, 0.0, 0.0, 0.0, 40_000), pitch_of(MatchSheet()), PARAMETERS) is expected
+
+
+def shot(behind: list[Point], z_m: float = 0.0, lost_s: float = 0.0) -> list[tuple[str, str, str]]:
+    """Rows of a ball that crosses the goal line at 20 m/s, goes on as said, and is lost then."""
+    way = [*path((34.0, 0.0, z_m), (53.0, 0.5, z_m), 1.0), *behind]
+    lost = [frame_event(0.04 * (len(way) + i), None, cast(), len(way) + i) for i in range(round(25 * lost_s))]
+    return rows_of(concluded([*scene(way, cast()), *lost], SHEET, "play.dead", "out", "goal."))
+
+
+def flight(m_s: float, seconds: float) -> list[Point]:
+    """The way of a ball on from just behind the goal line."""
+    return [*path((53.0, 0.5), (53.0 + m_s * seconds, 0.5), seconds)]
+
+
+GOAL = [("play.dead", "goal", ""), ("goal.candidate", "right", "home"), ("goal.scored", "right", "home")]
+OVER = [("play.dead", "goal line", ""), ("out", "right goal line", "")]
+
+
+@pytest.mark.parametrize(
+    ("behind", "lost_s", "found"),
+    [
+        ([*path((53.0, 0.5), (54.8, 0.5), 0.1), *stay((54.6, 0.5), 1.5)], 0.0, GOAL),
+        ([*flight(20.0, 0.3), *stay((59.0, 0.5), 1.5)], 0.0, OVER),
+        ([*flight(4.0, 1.5), *stay((59.0, 0.5), 1.0)], 0.0, OVER),
+        (flight(20.0, 0.1), 3.0, GOAL),
+    ],
+    ids=["the net stops it", "it flies on", "it flies on, slowed by the bar", "it is lost in the net"],
+)
+def test_the_net_shows_of_a_ball_without_height_that_it_has_not_flown_over_the_bar(
+    behind: list[Point], lost_s: float, found: list[tuple[str, str, str]]
+) -> None:
+    assert shot(behind, lost_s=lost_s) == found
+
+
+def test_a_ball_of_known_height_is_in_the_goal_at_once() -> None:
+    assert shot(flight(20.0, 0.1), z_m=1.0)[0] == ("play.dead", "goal", "")
