@@ -30,10 +30,19 @@ def near_post(crossing: Event, post_m: float) -> Event | None:
     )
 
 
-def in_net(ball: BallState, pitch: Pitch, p: PhaseParameters) -> bool:
-    """True if a ball that went in by the post is in the net now, and has not gone on beside it."""
+def in_net(crossing: Event, ball: BallState, pitch: Pitch, p: PhaseParameters) -> bool:
+    """True if a ball that has crossed the goal line is in the net now, and has not gone on beside or behind it.
+
+    One that crossed by a post may be beside it. The net holds any other to the sides, wherever it is tracked.
+    """
     wide_m = abs(ball.y_m) - GOAL_HALF_WIDTH_M
-    return wide_m <= p.net_side_m and abs(ball.x_m) - pitch.half_length_m <= p.net_m
+    side_m = p.net_side_m if is_by_post(crossing, p.post_m) else p.net_m
+    return wide_m <= side_m and abs(ball.x_m) - pitch.half_length_m <= p.net_m
+
+
+def is_by_post(crossing: Event, post_m: float) -> bool:
+    """True if a ball crossed the goal line so near to a post that the track may err about its side."""
+    return GOAL_HALF_WIDTH_M - abs(location_m(payload_of(crossing))[1]) < post_m
 
 
 def is_doubtful(crossing: Event, post_m: float, flat_m: float) -> bool:
@@ -44,12 +53,16 @@ def is_doubtful(crossing: Event, post_m: float, flat_m: float) -> bool:
         post_m: so near to a post the track may err.
         flat_m: a height below it may be that of a flight whose height the source does not have.
     """
-    payload = payload_of(crossing)
-    by_post = GOAL_HALF_WIDTH_M - abs(location_m(payload)[1]) < post_m
-    return by_post or payload.z_m is None or payload.z_m < flat_m
+    z_m = payload_of(crossing).z_m
+    return is_by_post(crossing, post_m) or z_m is None or z_m < flat_m
 
 
 def flies_on(crossing: Event, now_us: int, ball: BallState, p: PhaseParameters) -> bool:
     """True if a ball behind the goal line is as fast as one that no net has stopped, and has not been so for long."""
     speed_m_s = ball.vx_m_s if ball.x_m > 0.0 else -ball.vx_m_s
     return speed_m_s >= p.net_m_s and now_us - crossing.ts_us < p.net_us
+
+
+def was_in_net(entered: Event | None, returned: Event, p: PhaseParameters) -> bool:
+    """True if a ball that comes back over the goal line had been in the net, or was not seen, for long."""
+    return entered is not None and returned.ts_us - entered.ts_us >= p.net_us

@@ -63,7 +63,7 @@ from detectors.play.evidence import (
     while_waiting,
     with_restart,
 )
-from detectors.play.goal_posts import is_doubtful, near_post
+from detectors.play.goal_posts import is_doubtful, near_post, was_in_net
 from detectors.play.phase_parameters import PhaseParameters
 from detectors.play.phase_state import (
     DEAD,
@@ -216,7 +216,7 @@ class PlayPhase:
         if payload.variant in OUT_LINES and state.exit is None:
             mouth = state.mouth or (near_post(event, self._post_m) if self._post_m else None)
             return msgspec.structs.replace(state, exit=event, mouth=mouth), NOTHING
-        returned = payload.variant in IN_LINES
+        returned = payload.variant in IN_LINES and not was_in_net(state.mouth, event, self.parameters)
         return (msgspec.structs.replace(state, exit=None, mouth=None) if returned else state), NOTHING
 
     def _in_goal(self, state: PhaseState, event: Event, payload: EventPayload) -> Step[PhaseState]:

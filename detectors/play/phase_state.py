@@ -145,7 +145,7 @@ def ended_by_crossing(
     state: PhaseState, p: PhaseParameters, pitch: Pitch, now_us: int, ball: BallState | None
 ) -> tuple[PhaseState, tuple[Event, ...]] | None:
     """End play by what the ball has crossed: a goal if it lies in the net, else a line; None if nothing, or not yet."""
-    if state.mouth is not None and ball is not None and in_net(ball, pitch, p):
+    if state.mouth is not None and ball is not None and in_net(state.mouth, ball, pitch, p):
         return None if flies_on(state.mouth, now_us, ball, p) else ended_play(state, now_us, "goal", state.mouth)
     if state.exit is None:
         return None

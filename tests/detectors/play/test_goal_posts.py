@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from detectors.emission import make_event
@@ -31,9 +32,20 @@ def test_a_ball_that_is_tracked_outside_a_post_may_be_in(line: str, y_m: float, 
     assert (None if entered is None else payload_of(entered).variant) == end
 
 
-@pytest.mark.parametrize(("x_m", "y_m", "expected"), [(53.7, 3.7, True), (53.7, 5.5, False), (57.0, 3.7, False)])
-def test_the_net_stops_a_ball(x_m: float, y_m: float, expected: bool) -> None:
-    assert in_net(BallState(x_m, y_m, 0.0, 0.0, 0.0, 0.0, 40_000), pitch_of(MatchSheet()), PARAMETERS) is expected
+@pytest.mark.parametrize(
+    ("at_y_m", "x_m", "y_m", "expected"),
+    [
+        (3.5, 53.7, 3.7, True),
+        (3.5, 53.7, 4.3, False),
+        (2.1, 53.7, 4.3, True),
+        (2.1, 57.0, 4.3, False),
+    ],
+    ids=["by the post, in it", "by the post, beside it", "tracked beside it", "over it"],
+)
+def test_the_net_stops_a_ball(at_y_m: float, x_m: float, y_m: float, expected: bool) -> None:
+    crossed = make_event("ball.in_goal", 0, "b", EventPayload("right", x_m=52.6, y_m=at_y_m, z_m=0.0))
+    behind = BallState(x_m, y_m, 0.0, 0.0, 0.0, 0.0, 40_000)
+    assert in_net(crossed, behind, pitch_of(MatchSheet()), PARAMETERS) is expected
 
 
 def shot(behind: list[Point], z_m: float = 0.0, lost_s: float = 0.0) -> list[tuple[str, str, str]]:
@@ -66,6 +78,14 @@ def test_the_net_shows_of_a_ball_without_height_that_it_has_not_flown_over_the_b
     behind: list[Point], lost_s: float, found: list[tuple[str, str, str]]
 ) -> None:
     assert shot(behind, lost_s=lost_s) == found
+
+
+def test_a_ball_that_is_seen_again_in_the_field_after_nothing_was_sent_was_in_the_net() -> None:
+    before = scene([*path((34.0, 0.0), (53.0, 0.5), 1.0), *flight(20.0, 0.1)], cast())
+    after = scene(path((30.0, 0.5), (20.0, 0.5), 2.0), cast())
+    later = [msgspec.structs.replace(one, ts_us=one.ts_us + 9_000_000, seq=one.seq + 1_000) for one in after]
+    rows = rows_of(concluded([*before, *later], SHEET, "play.dead", "out", "goal."))
+    assert rows[:3] == GOAL
 
 
 def test_a_ball_of_known_height_is_in_the_goal_at_once() -> None:
