@@ -1,9 +1,9 @@
-"""7.5: a goal, published at once; 10.14 confirms or disallows it (IFAB Laws 8, 10).
+"""7.5: a goal, published when it is seen; 10.14 confirms or disallows it (IFAB Laws 8, 10).
 
 Theory of operation
 -------------------
-Only the referee decides whether a ball in the goal counts. The goal is published at once, and is tentative until the
-next restart shows his decision (:mod:`detectors.outcomes.goal_verdicts`).
+Only the referee decides whether a ball in the goal counts. The goal is published as soon as 5.10 has it, and is
+tentative until the next restart shows his decision (:mod:`detectors.outcomes.goal_verdicts`).
 
 Decisions of the officials (1.10) overrule that. ``official.goal`` is about the team's goal of that minute: a newer
 version of it follows, with the scorer that they name. If tracking had no such goal, theirs is published.
@@ -61,7 +61,7 @@ class GoalState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Goal:
-    """7.5: ``goal.scored`` and ``goal.own``: a goal, published at once and tentative until 10.14 confirms it.
+    """7.5: ``goal.scored`` and ``goal.own``: a goal, tentative until 10.14 confirms it.
 
     ``team`` gets the goal, ``player`` scored it: the last attacker who played the ball. It is an own goal if a defender
     played it last, no attacker had shot at the goal just before, and on camera tracking none was at the ball since, or
