@@ -54,11 +54,11 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         outside_m: a ball that is found outside without having crossed a line is at least this far outside.
         far_out_m: a ball that has crossed a line is dead at once so far outside.
         post_m: nor does one so near to a post on camera tracking: where it has settled shows whether it is in the net.
-        net_side_m: a ball in the net is at most this far outside the posts, as it is tracked.
-        flat_m: nor does a lower one on camera tracking: its height may be unknown, and it may have flown over the bar.
+        flat_m: nor does a lower one there: its height may be unknown, and it may have flown over the bar.
+        net_side_m: a ball in the net, that crossed by a post, is at most this far outside the posts, as it is tracked.
         net_m: a ball in the net is at most this far behind the goal line, as it is tracked.
         net_m_s: a ball that is so fast behind the goal line was not stopped by the net yet.
-        net_us: if it is so for this long, it is in the net if it is no farther than ``net_m``.
+        net_us: after this time it is in the net if it is no farther than ``net_m``, or had been if it comes back.
         rest_us: least time for which the ball is slow before a kick from rest.
         travel_m: least distance that the ball covers at once from a corner kick, goal kick or kick-off.
         travel_touch_m: least distance that the ball covers at once from a throw-in.
