@@ -38,7 +38,8 @@ def obeyed_officials(state: PhaseState, event: Event) -> Step[PhaseState]:
     detail = {"line": state.line, "fallback": True, "kick_us": at_us, "rest_s": 0.0, "kick_off_shape": False}
     detail |= {"penalty_shape": False, "shoot_out": False, "dropped": False}
     detail |= {"vx_m_s": 0.0, "vy_m_s": 0.0, "height_m": 0.0, "taker_x_m": None, "taker_y_m": None}
-    payload = EventPayload(state.cause, x_m=x_m, y_m=y_m, detail={**detail, "attacks_x": state.attacks_x})
+    detail |= {"attacks_x": state.attacks_x, "spread_m": round(state.spread_m, 2)}
+    payload = EventPayload(state.cause, x_m=x_m, y_m=y_m, detail=detail)
     live = make_event("phase.live", event.ts_us, event.source, payload, causes=(event.id,))
     return turned(state, "live", state.cause, turned_us=live.ts_us), (live,)
 

@@ -102,7 +102,7 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
         reason("Stadium systems have 0.48 to 0.66 m, see contact.spread_m; `broadcast` 1.4 to 1.6 m, seven matches."),
     ] = 1.0
     spread_factor: Annotated[
-        float, reason("Ours: on television twice. `broadcast`, five matches: 32 restarts are invented, 42 with half.")
+        float, reason("Ours: on television twice. `broadcast`, five matches: 34 restarts are invented, 42 with half.")
     ] = 2.0
     taker_outside_m: Annotated[float, reason("The same throw-in: the thrower stood 0.13 m outside.")] = 0.0
     penalty_mark_m: Annotated[
@@ -196,7 +196,7 @@ def is_thrown(
 
 
 def times_for_spread(p: RestartKickParameters, spread_m: float) -> float:
-    """By how much limits grow on an input whose places are worse than most: as the distances at contacts do."""
+    """How many times as great limits are on an input whose places are worse than those of a stadium's cameras."""
     return 1.0 + p.spread_factor * max(spread_m / p.spread_m - 1.0, 0.0)
 
 
