@@ -58,7 +58,7 @@ class ReleaseParameters(msgspec.Struct, frozen=True):
     deviation_m_s: Annotated[
         float, reason("ours; `ragged`: 95 % of 4,084 releases are within 0.7 m/s, 98 % within 3.2 m/s")
     ] = 5.0
-    deviation_factor: Annotated[float, reason("ours: 0.2 s of a television picture are no better than that")] = 4.0
+    deviation_factor: Annotated[float, reason("ours: four standard errors are no chance")] = 4.0
     steady: Annotated[int, reason("ours: one more than the states of a short jump to something else")] = 5
     most_us: Annotated[
         int, reason("ours: even a ball that rolls at walking pace is 2.25 m away sooner; one that lay was put down")

@@ -223,12 +223,9 @@ class PlayPhase:
         """End play by a goal, or let the net show it: on cameras by a post, or of a ball that may have flown over."""
         what, p = "how surely the ball is in the goal", self.parameters
         sure = at_least(what, payload.confidence, p.sure, "phase.sure", about="phase.dead")
-        waits = not sure or (self._post_m > 0.0 and is_doubtful(event, self._post_m, p.flat_m))
-        return (
-            (msgspec.structs.replace(state, mouth=event), NOTHING)
-            if waits
-            else ended_play(state, event.ts_us, "goal", event)
-        )
+        if not sure or (self._post_m > 0.0 and is_doubtful(event, self._post_m, p.flat_m)):
+            return msgspec.structs.replace(state, mouth=event), NOTHING
+        return ended_play(state, event.ts_us, "goal", event)
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         if (begun := self._unseen.period_begun(state, now_us, frame, ball)) is not None:

@@ -173,7 +173,7 @@ def reach_m(p: PhaseParameters, spread_m: float) -> float:
 
 def taker_reach_m(p: PhaseParameters, spread_m: float) -> float:
     """How far from the taker of a restart the ball may be tracked: as places of this input are good."""
-    return max(p.reach_m, p.play_spread_factor * spread_m)
+    return max(p.reach_m, reach_m(p, spread_m))
 
 
 def is_struck(state: PhaseState, p: PhaseParameters, at_us: int, payload: EventPayload) -> bool:

@@ -195,7 +195,8 @@ class UnseenBall:
         if state.exit is not None:
             crossed_us = min(crossed_us, state.exit.ts_us)
         since_us = max(crossed_us, state.turned_us + 1)
-        # Where no frame came in, a ball in the mouth counts as out until a kick-off shows the goal (7.5).
+        # Where no frame came in, a ball in the mouth that was not seen to cross counts as out until a kick-off shows
+        # the goal (7.5).
         in_goal = in_mouth and (crossed or not silent)
         out = self._out(state, now_us, since_us, x_m, y_m, z_m, touch=y_us <= x_us, in_goal=in_goal)
         return msgspec.structs.replace(out[0], lost_us=state.lost_us), out[1]
