@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -58,6 +59,19 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def first_of_two_free_ports() -> int:
+    """A port that is free, as is the next one: below those that systems give to any other program at any moment."""
+    for first in range(20_000 + os.getpid() % 4_000, 32_000, 2):
+        with socket.socket() as one, socket.socket() as other:
+            try:
+                one.bind(("127.0.0.1", first))
+                other.bind(("127.0.0.1", first + 1))
+            except OSError:
+                continue
+        return first
+    raise AssertionError("no two free ports")
 
 
 def test_metrics_health_and_readiness_are_served(case: Case, server: WebServer):
@@ -133,7 +147,7 @@ def test_each_match_has_a_page_at_its_port_with_metrics_health_and_links_to_the_
 
 def test_pages_of_a_run_take_ports_one_above_the_other(tmp_path: Path):
     with Monitoring(tmp_path) as monitoring:
-        first = free_port()
+        first = first_of_two_free_ports()
         servers, _ = servers_of(tmp_path, monitoring, metrics_port=0, port=first)
         with servers:
             ports = [urlsplit(servers.open_page(MatchFeed(MatchSheet(match_id=n)))).port for n in ("one", "two")]
